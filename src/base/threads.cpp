@@ -1,0 +1,88 @@
+#include "base/threads.hpp"
+
+#include <algorithm>
+
+namespace kalmia {
+
+int hardware_threads() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+ThreadTeam::ThreadTeam(int size) {
+  const int team = size > 0 ? size : hardware_threads();
+  workers_.reserve(static_cast<std::size_t>(team - 1));
+  for (int thread = 1; thread < team; ++thread)
+    workers_.emplace_back([this, thread] { work(thread); });
+}
+
+ThreadTeam::~ThreadTeam() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadTeam::run(int count, const std::function<void(int, int)>& task) {
+  if (count <= 0) return;
+  if (count == 1) {  // nothing to share: do not wake the others
+    task(0, 0);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    task_ = &task;
+    count_ = count;
+    next_ = 0;
+    busy_ = static_cast<int>(workers_.size());
+    failed_index_ = -1;
+    failure_ = nullptr;
+    ++round_;
+  }
+  wake_.notify_all();
+  take_tasks(0);
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return busy_ == 0; });
+  task_ = nullptr;
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void ThreadTeam::work(int thread) {
+  std::uint64_t seen = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stop_ || round_ != seen; });
+      if (stop_) return;
+      seen = round_;
+    }
+    take_tasks(thread);
+    {
+      const std::lock_guard lock(mutex_);
+      if (--busy_ == 0) done_.notify_one();
+    }
+  }
+}
+
+void ThreadTeam::take_tasks(int thread) {
+  for (;;) {
+    int index = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (next_ >= count_) return;
+      index = next_++;
+    }
+    try {
+      (*task_)(index, thread);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (failed_index_ < 0 || index < failed_index_) {
+        failed_index_ = index;
+        failure_ = std::current_exception();
+      }
+    }
+  }
+}
+
+}  // namespace kalmia

@@ -1,0 +1,53 @@
+// A fixed team of threads that works through numbered tasks.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace kalmia {
+
+/// Threads the machine offers to this process; at least 1.
+int hardware_threads();
+
+/// A team of `size` threads, the caller's included. `run` hands out tasks 0..count-1 in
+/// order to whichever thread is free. Which thread runs a task must not matter to its result:
+/// that is what makes results independent of the number of threads.
+class ThreadTeam {
+ public:
+  /// `size` = 0 takes all the machine's threads.
+  explicit ThreadTeam(int size = 0);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  int size() const { return static_cast<int>(workers_.size()) + 1; }
+
+  /// Calls `task(index, thread)` for each index in 0..count-1 and returns when all are done;
+  /// `thread` is in 0..size()-1 and serves to pick a workspace. If tasks throw, the exception
+  /// of the lowest index is rethrown here after all tasks have ended.
+  void run(int count, const std::function<void(int index, int thread)>& task);
+
+ private:
+  void work(int thread);
+  void take_tasks(int thread);
+
+  std::vector<std::thread> workers_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  const std::function<void(int, int)>* task_ = nullptr;
+  int count_ = 0;
+  int next_ = 0;
+  int busy_ = 0;
+  std::uint64_t round_ = 0;
+  bool stop_ = false;
+  int failed_index_ = -1;
+  std::exception_ptr failure_;
+};
+
+}  // namespace kalmia
