@@ -1,0 +1,39 @@
+# The front door. Every target installs what it needs first (tools/setup.sh; quick when it is there).
+# The build itself is CMake's: see CMakePresets.json and docs/building.md.
+
+BUILD := build
+JOBS ?= $(shell nproc)
+PYTHON := /usr/bin/python3
+SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.h')
+
+.DEFAULT_GOAL := help
+.PHONY: help build test bench format lint clean configure
+
+help: ## show this list
+	@echo "Kalmia: learns to filter, smooth and forecast noisy time series. Targets:"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup-%:
+	@tools/setup.sh $*
+
+configure: setup-build setup-test setup-bench
+	@cmake --preset release --log-level=WARNING
+
+build: configure ## compile the library, tests, benchmarks and examples into build/
+	@cmake --build $(BUILD) -j $(JOBS)
+
+test: build ## build, then run all tests (at most ten minutes)
+	@$(PYTHON) tools/run_tests.py $(BUILD) -j $(JOBS)
+
+bench: build ## run every benchmark briefly
+	@cmake --build $(BUILD) --target bench
+
+format: setup-lint ## rewrite the C++ sources in the project's style
+	@clang-format -i $(SOURCES)
+
+lint: setup-lint configure ## check formatting, then run clang-tidy (minutes)
+	@clang-format --dry-run -Werror $(SOURCES)
+	@run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) '^$(CURDIR)/(src|examples|tests|bench)/.*\.cpp$$'
+
+clean: ## remove build/
+	@rm -rf $(BUILD)

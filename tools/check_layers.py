@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+"""Checks the order of the layers and the mirroring of tests.
+
+usage: tools/check_layers.py [ROOT]
+
+The order is the table in src/README.md, lowest layer first. A failure is printed for
+  - a folder in src/ that the table does not list, or whose state in the table is not true;
+  - a file in src/<layer> that includes a header of a later layer;
+  - a public header (include/kalmia) that includes anything but public headers and the standard
+    library;
+  - a source without its test tests/<layer>/<name>_test.cpp;
+  - a test that mirrors no source.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Sources that need no test of their own, and why.
+UNTESTED = {
+    "kalman/transition_map": "an interface without code; its implementations are tested",
+}
+
+# Tests that span several sources and so mirror none, and why.
+SPANNING = {}
+
+# Folders of tests/ that are not layers: shared helpers, the installed package, the tools. Tests of
+# public headers stand in tests/kalmia and mirror include/kalmia.
+OTHER_TEST_FOLDERS = {"support", "install", "tools"}
+
+STANDARD_HEADERS = set("""
+algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts
+condition_variable coroutine deque exception execution expected filesystem format forward_list
+fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits
+list locale map memory memory_resource mutex new numbers numeric optional ostream queue random ranges
+ratio regex scoped_allocator semaphore set shared_mutex source_location span sstream stack stdexcept
+stop_token streambuf string string_view syncstream system_error thread tuple type_traits typeindex
+typeinfo unordered_map unordered_set utility valarray variant vector version
+cassert cctype cerrno cfenv cfloat cinttypes climits clocale cmath csetjmp csignal cstdarg cstddef
+cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype
+""".split())
+
+ROW = re.compile(r"^\|\s*`(\w+)`\s*\|\s*(\w+)\s*\|")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+SOURCE_SUFFIXES = ("-inl.h", ".hpp", ".cpp", ".h")
+
+
+def stem(path):
+    """The unit a file belongs to: src/lanes/dense-inl.h -> "dense"."""
+    for suffix in SOURCE_SUFFIXES:
+        if path.name.endswith(suffix):
+            return path.name[: -len(suffix)]
+    return None
+
+
+def sources(folder):
+    return sorted(p for p in folder.rglob("*") if p.is_file() and stem(p) is not None)
+
+
+def includes(path):
+    """Yields (line number, is quoted, name) for each include of a file."""
+    for number, line in enumerate(path.read_text(encoding="ascii").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match[1] == '"', match[2]
+
+
+def read_layers(root):
+    """The table of src/README.md as {layer: state}, in order."""
+    rows = map(ROW.match, (root / "src/README.md").read_text().splitlines())
+    return {row[1]: row[2] for row in rows if row}
+
+
+def check_states(root, layers):
+    if not layers:
+        yield "src/README.md: no table of layers, but one is required"
+    for layer, state in layers.items():
+        has_code = (root / "src" / layer).is_dir() and bool(sources(root / "src" / layer))
+        if state not in ("exists", "planned"):
+            yield f"src/README.md: state of {layer} is \"{state}\", but it must be exists or planned"
+        elif has_code != (state == "exists"):
+            found = "has code" if has_code else "has no code"
+            yield f"src/README.md: {layer} is marked \"{state}\", but src/{layer} {found}"
+    for folder in sorted((root / "src").iterdir()):
+        if folder.is_dir() and sources(folder) and folder.name not in layers:
+            yield f"src/{folder.name}: not in the table of src/README.md"
+
+
+def check_order(root, layers):
+    order = list(layers)
+    for place, layer in enumerate(order):
+        for path in sources(root / "src" / layer):
+            where = path.relative_to(root)
+            for number, quoted, name in includes(path):
+                first = name.split("/")[0] if "/" in name else ""
+                if first in order:
+                    if order.index(first) > place:
+                        yield (f"{where}:{number}: {layer} includes {name}, but {first} is a later "
+                               "layer")
+                elif quoted and first not in ("kalmia", "hwy"):
+                    yield (f"{where}:{number}: includes \"{name}\", but a header of the library is "
+                           "named from src/ (\"layer/name\") or as \"kalmia/name\"")
+
+
+def check_public(root):
+    for path in sources(root / "include"):
+        where = path.relative_to(root)
+        for number, _, name in includes(path):
+            if name in STANDARD_HEADERS:
+                continue
+            if name.startswith("kalmia/") and (root / "include" / name).is_file():
+                continue
+            yield (f"{where}:{number}: a public header includes {name}, but only the standard "
+                   "library and other public headers are allowed")
+
+
+def check_tests(root, layers):
+    folders = {layer: root / "src" / layer for layer in layers}
+    folders["kalmia"] = root / "include/kalmia"
+    units = {f"{name}/{stem(path)}": path
+             for name, folder in folders.items() if folder.is_dir() for path in sources(folder)}
+    tested = set()
+    for path in sorted((root / "tests").rglob("*.cpp")):
+        where = path.relative_to(root / "tests")
+        if where.parts[0] in OTHER_TEST_FOLDERS:
+            continue
+        name = str(where.with_suffix(""))
+        if not name.endswith("_test"):
+            yield f"tests/{where}: not named <name>_test.cpp (helpers belong in tests/support)"
+            continue
+        name = name[: -len("_test")]
+        # x_test.cpp tests x; x_aspect_test.cpp tests x as well.
+        owners = [unit for unit in units if name == unit or name.startswith(unit + "_")]
+        if not owners and name not in SPANNING:
+            yield (f"tests/{where}: mirrors no source; name it after one, or list it in SPANNING in "
+                   "tools/check_layers.py with a reason")
+        tested.add(name)
+    for unit, path in units.items():
+        if unit not in tested and unit not in UNTESTED and not unit.startswith("kalmia/"):
+            yield (f"{path.relative_to(root)}: no tests/{unit}_test.cpp; write it, or list the file "
+                   "in UNTESTED in tools/check_layers.py with a reason")
+
+
+def check_exceptions(root, layers):
+    for unit in UNTESTED:
+        layer, name = unit.split("/")
+        if not any(stem(p) == name for p in sources(root / "src" / layer)):
+            yield f"tools/check_layers.py: UNTESTED lists {unit}, which does not exist"
+        elif (root / "tests" / f"{unit}_test.cpp").is_file():
+            yield f"tools/check_layers.py: UNTESTED lists {unit}, which has a test"
+    for name in SPANNING:
+        if not (root / "tests" / f"{name}_test.cpp").is_file():
+            yield f"tools/check_layers.py: SPANNING lists {name}, which does not exist"
+
+
+def check(root):
+    """All failures of the tree at `root`, as text."""
+    layers = read_layers(root)
+    failures = []
+    for part in (check_states(root, layers), check_order(root, layers), check_public(root),
+                 check_tests(root, layers)):
+        failures.extend(part)
+    return failures
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    failures = check(root) + list(check_exceptions(root, read_layers(root)))
+    for failure in failures:
+        print(failure)
+    print(f"check_layers: {len(failures)} failures" if failures else "check_layers: the tree is in order")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
