@@ -1,0 +1,66 @@
+// The prediction step of the recursion and its adjoint, for one line of lanes.
+//
+// Means are N lines, covariances N x N line matrices, symmetric with both triangles stored. The
+// adjoint of a covariance is the full symmetric matrix, both triangles.
+
+#if defined(KALMIA_KALMAN_PREDICT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KALMIA_KALMAN_PREDICT_INL_H_
+#undef KALMIA_KALMAN_PREDICT_INL_H_
+#else
+#define KALMIA_KALMAN_PREDICT_INL_H_
+#endif
+
+#include "kalman/scratch.hpp"
+#include "lanes/triangle-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::kalman::HWY_NAMESPACE {
+
+namespace ln = kalmia::lanes::HWY_NAMESPACE;
+using lanes::LaneBits;
+using lanes::Put;
+
+// One prediction:
+//
+//   x_pred = F x_filt + e,   P_pred = F P_filt F' + L L'
+//
+// Shapes:  F, P (N x N), L (packed lower triangle), x, e (N). F null stands for F = 0: x_pred = e,
+//          P_pred = L L', and x_filt, P_filt are not read.
+// Scratch: predict_scratch_lines(N).
+// Cost:    1.7 N^3 multiply-adds. P_pred's triangles hold the same bits.
+template <typename T>
+void predict_forward(int N, const T* F, const T* e, const T* L_packed, const T* x_filt,
+                     const T* P_filt, T* x_pred, T* P_pred, T* scratch) {
+  ln::copy_lines(N, e, x_pred);
+  ln::gram_lower(N, L_packed, P_pred);
+  if (F == nullptr) return;
+  ln::multiply_vec<Put::Add>(N, N, F, x_filt, x_pred);
+  ln::multiply(N, N, N, F, P_filt, scratch);
+  ln::multiply_nt_symmetric<Put::Add>(N, N, scratch, F, P_pred);
+}
+
+// Adjoint of `predict_forward`. Sets, does not add to, its outputs:
+//
+//   d_F = d_x x' + 2 d_P F P     d_L = lower triangle of 2 d_P L
+//   d_x_filt = F' d_x            d_P_filt = F' d_P F,   d_e = d_x_pred itself
+//
+// d_P_pred and d_P_filt are full symmetric. F null: d_F is untouched (may be null), d_x_filt and
+// d_P_filt become 0. Scratch: predict_scratch_lines(N). Cost: 2.8 N^3.
+template <typename T>
+void predict_backward(int N, const T* F, const T* L_packed, const T* x_filt, const T* P_filt,
+                      const T* d_x_pred, const T* d_P_pred, T* d_F, T* d_L_packed, T* d_x_filt,
+                      T* d_P_filt, T* scratch) {
+  ln::gram_lower_backward(N, L_packed, d_P_pred, d_L_packed);
+  if (F == nullptr) {
+    ln::set_zero(N, d_x_filt);
+    ln::set_zero(N * N, d_P_filt);
+    return;
+  }
+  ln::multiply_vec_t(N, N, F, d_x_pred, d_x_filt);
+  ln::sandwich_backward(N, F, P_filt, d_P_pred, d_F, d_P_filt, scratch);
+  ln::outer<Put::Add>(N, N, d_x_pred, x_filt, d_F);
+}
+
+}  // namespace kalmia::kalman::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

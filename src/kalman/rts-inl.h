@@ -1,0 +1,85 @@
+// One backward step of the Rauch-Tung-Striebel smoother, for one line of lanes.
+
+#if defined(KALMIA_KALMAN_RTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KALMIA_KALMAN_RTS_INL_H_
+#undef KALMIA_KALMAN_RTS_INL_H_
+#else
+#define KALMIA_KALMAN_RTS_INL_H_
+#endif
+
+#include "kalman/scratch.hpp"
+#include "lanes/cholesky-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::kalman::HWY_NAMESPACE {
+
+namespace ln = kalmia::lanes::HWY_NAMESPACE;
+using lanes::LaneBits;
+using lanes::Put;
+using ln::entry;
+
+// One backward step, k -> k-1 (Rauch, Tung & Striebel 1965):
+//
+//   J      = P_filt[k-1] F' P_pred^-1
+//   z[k-1] = x_filt[k-1] + J (z[k] - x_pred)
+//   G[k-1] = P_filt[k-1] + J (G[k] - P_pred) J'
+//          = (I - J F) P_filt[k-1] (I - J F)' + J (G[k] + L L') J'
+//
+// The last form is evaluated: a sum of positive semi-definite terms for any J, so that rounding in
+// J cannot make G indefinite. (With L null, L L' = P_pred - F P_filt F'.)
+//
+// Paper: Sec. 6. Differs from the paper: as printed the step leaves the means unchanged.
+//
+// Shapes:  x, z (N); P, G, F, J (N x N); L packed lower triangle, P_pred = F P_filt F' + L L'.
+//          x_out, P_out: z[k-1], G[k-1]; must not overlap the inputs. F null stands for F = 0.
+//          P_pred may be singular (a noiseless state): only its range is used.
+// Scratch: rts_scratch_lines(N). Cost: about 6 N^3 multiply-adds.
+// Failure: a lane whose P_pred is indefinite or NaN gets its bit set and NaN outputs.
+template <typename T>
+[[nodiscard]] LaneBits rts_step(int N, const T* F, const T* L_packed, const T* x_filt,
+                                const T* P_filt, const T* x_pred, const T* P_pred,
+                                const T* x_smooth, const T* P_smooth, T* x_out, T* P_out,
+                                T* scratch) {
+  if (F == nullptr) {
+    ln::copy_lines(N, x_filt, x_out);
+    ln::copy_lines(N * N, P_filt, P_out);
+    return 0;
+  }
+  T* J = scratch;
+  T* X = entry(J, N * N);
+  T* Y = entry(X, N * N);
+  T* C = entry(Y, N * N);
+  T* inv = entry(C, lanes::triangle_size(N));
+  T* step = entry(inv, N);
+
+  ln::pack_lower(N, P_pred, C);
+  const LaneBits failed = ln::cholesky<ln::Pivots::Semidefinite>(N, C, inv);
+  ln::multiply_nt(N, N, N, P_filt, F, J);
+  ln::solve_right(N, N, C, inv, J);
+
+  for (int n = 0; n < N; ++n)
+    ln::store(ln::load(entry(x_smooth, n)) - ln::load(entry(x_pred, n)), entry(step, n));
+  ln::copy_lines(N, x_filt, x_out);
+  ln::multiply_vec<Put::Add>(N, N, J, step, x_out);
+
+  // X = I - J F;  P_out = X P_filt X' + J Y J',  Y = G[k] + L L'.
+  ln::set_zero(N * N, X);
+  for (int n = 0; n < N; ++n) ln::store(ln::broadcast(T(1)), entry(X, n * N + n));
+  ln::multiply<Put::Sub>(N, N, N, J, F, X);
+  ln::sandwich<T>(N, X, P_filt, nullptr, P_out, Y);
+  ln::copy_lines(N * N, P_smooth, Y);
+  if (L_packed != nullptr) {
+    ln::gram_lower<Put::Add>(N, L_packed, Y);
+  } else {
+    ln::add_scaled(N * N, T(1), P_pred, Y);
+    ln::multiply(N, N, N, F, P_filt, X);
+    ln::multiply_nt_symmetric<Put::Sub>(N, N, X, F, Y);
+  }
+  ln::multiply(N, N, N, J, Y, X);
+  ln::multiply_nt_symmetric<Put::Add>(N, N, X, J, P_out);
+  return failed;
+}
+
+}  // namespace kalmia::kalman::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

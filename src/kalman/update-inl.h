@@ -1,0 +1,240 @@
+// The measurement update of the recursion and its adjoint, for one line of lanes.
+//
+// Means are N lines, covariances N x N line matrices, symmetric with both triangles stored. The
+// adjoint of a covariance is the full symmetric matrix, both triangles.
+
+#if defined(KALMIA_KALMAN_UPDATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KALMIA_KALMAN_UPDATE_INL_H_
+#undef KALMIA_KALMAN_UPDATE_INL_H_
+#else
+#define KALMIA_KALMAN_UPDATE_INL_H_
+#endif
+
+#include "kalman/emission.hpp"
+#include "kalman/scratch.hpp"
+#include "lanes/cholesky-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::kalman::HWY_NAMESPACE {
+
+namespace ln = kalmia::lanes::HWY_NAMESPACE;
+using lanes::LaneBits;
+using lanes::Put;
+using ln::entry;
+
+// B (N x M) = A H' for symmetric A (N x N): column m gathers rows of A.
+template <typename T>
+HWY_INLINE void times_emission_t(const EmissionView& h, const T* A, T* B) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  for (int m = 0; m < M; ++m) {
+    const int begin = h.row_begin[m];
+    const int end = h.row_begin[m + 1];
+    for (int n = 0; n < N; ++n) {
+      ln::Line<T> sum = ln::zero<T>();
+      for (int i = begin; i < end; ++i)
+        sum = ln::fma(ln::broadcast(static_cast<T>(h.value[i])),
+                      ln::load(entry(A, h.col[i] * N + n)), sum);
+      ln::store(sum, entry(B, n * M + m));
+    }
+  }
+}
+
+// sum over n of H(m, n) x[n step].
+template <typename T>
+HWY_INLINE ln::Line<T> emission_row(const EmissionView& h, int m, const T* x, int step) {
+  ln::Line<T> sum = ln::zero<T>();
+  for (int i = h.row_begin[m]; i < h.row_begin[m + 1]; ++i)
+    sum = ln::fma(ln::broadcast(static_cast<T>(h.value[i])), ln::load(entry(x, h.col[i] * step)),
+                  sum);
+  return sum;
+}
+
+template <typename T>
+HWY_INLINE ln::LineMask<T> is_observed(const T* observed, int m) {
+  return ln::nonzero(ln::load(entry(observed, m)));
+}
+
+// One measurement update and the loss of its innovation:
+//
+//   r = y - H x_pred     G = P_pred H'       S = H G + R        C = chol(S)
+//   v = S^-1 r           x_filt = x_pred + G v                  K = G S^-1
+//   nll = r' v + log det S
+//   A = P_pred - K G'    B = A H'            P_filt = A - (B - K R) K'
+//
+// The last line is Joseph's form (I - K H) P (I - K H)' + K R K', multiplied out and evaluated
+// through its low rank in O(N^2 M): B - K R = G - K S vanishes in exact arithmetic and corrects
+// the rounding of A. P_filt's triangles hold the same bits.
+//
+// Paper: Alg. 1 and Sec. 5; the factor 1/2 and the constant M log(2 pi) are dropped, as there.
+//
+// Shapes:  y, r, v (M), x (N), P (N x N), G, K (N x M), S (M x M), nll (1 line, set). `observed`
+//          is null (all are) or M lines of flags 1 / 0. Where a component is missing, its row and
+//          column of S are the identity's, r = 0 and its column of G is 0, so that nll counts the
+//          observed components only and K has a zero column; y may hold anything there, NaN
+//          included.
+// Scratch: update_scratch_lines(N, M). x_filt may be x_pred; P_filt must not be P_pred.
+// Cost:    about 1.5 N^2 M + N M^2 + M^3 / 6 multiply-adds, M divisions, M roots, M / 2 logarithms.
+// Failure: a lane whose S is not positive definite gets its bit set, and NaN in all its outputs.
+template <typename T>
+[[nodiscard]] LaneBits update_forward(const EmissionView& h, const T* y, const T* observed,
+                                      const T* x_pred, const T* P_pred, T* x_filt, T* P_filt,
+                                      T* nll, const UpdateTape<T>& tape, T* scratch) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  T* G = scratch;
+  T* D = entry(G, N * M);
+  T* z = entry(D, N * M);
+  T* inv = entry(z, M);
+  const ln::Line<T> none = ln::zero<T>();
+
+  times_emission_t(h, P_pred, G);
+  for (int i = 0; i < M; ++i) {
+    ln::store(ln::load(entry(y, i)) - emission_row(h, i, x_pred, 1), entry(z, i));
+    for (int j = 0; j <= i; ++j)
+      ln::store(emission_row(h, i, entry(G, j), M) + ln::broadcast(static_cast<T>(h.R[i * M + j])),
+                entry(tape.C, lanes::triangle_index(i, j)));
+  }
+  if (observed != nullptr)
+    for (int i = 0; i < M; ++i) {
+      const ln::LineMask<T> seen = is_observed(observed, i);
+      ln::store(ln::select(seen, ln::load(entry(z, i)), none), entry(z, i));
+      for (int n = 0; n < N; ++n) {
+        T* g = entry(G, n * M + i);
+        ln::store(ln::select(seen, ln::load(g), none), g);
+      }
+      for (int j = 0; j <= i; ++j) {
+        T* s = entry(tape.C, lanes::triangle_index(i, j));
+        const ln::Line<T> identity = i == j ? ln::broadcast(T(1)) : none;
+        ln::store(
+            ln::select(seen, ln::select(is_observed(observed, j), ln::load(s), identity), identity),
+            s);
+      }
+    }
+
+  const LaneBits failed = ln::cholesky(M, tape.C, inv);
+  ln::solve_lower_vec(M, tape.C, inv, z);  // z = C^-1 r
+  ln::Line<T> loss = ln::log_determinant(M, tape.C);
+  for (int i = 0; i < M; ++i) {
+    const ln::Line<T> z_i = ln::load(entry(z, i));
+    loss = ln::fma(z_i, z_i, loss);
+    ln::store(z_i, entry(tape.v, i));
+  }
+  ln::store(loss, nll);
+  ln::solve_upper_vec(M, tape.C, inv, tape.v);  // v = C'^-1 z
+
+  if (x_filt != x_pred) ln::copy_lines(N, x_pred, x_filt);
+  ln::multiply_vec<Put::Add>(N, M, G, tape.v, x_filt);
+  ln::copy_lines(N * M, G, tape.K);
+  ln::solve_right(N, M, tape.C, inv, tape.K);
+
+  ln::copy_lines(N * N, P_pred, P_filt);
+  ln::multiply_nt_symmetric<Put::Sub>(N, M, tape.K, G, P_filt);  // A
+  times_emission_t(h, P_filt, D);                                // B
+  for (int m = 0; m < M; ++m)
+    for (int j = 0; j < M; ++j) {
+      const T noise = static_cast<T>(h.R[m * M + j]);
+      if (noise == 0) continue;
+      for (int n = 0; n < N; ++n) {
+        T* d = entry(D, n * M + j);
+        ln::store(ln::fnma(ln::load(entry(tape.K, n * M + m)), ln::broadcast(noise), ln::load(d)),
+                  d);
+      }
+    }
+  ln::multiply_nt_symmetric<Put::Sub>(N, M, D, tape.K, P_filt);
+  return failed;
+}
+
+// Adjoint of `update_forward`. K is the gain that minimises P_filt, so dP_filt / dK = 0 and P_filt
+// passes its adjoint on as if K were constant:
+//
+//   w = K' d_x_filt              d_r = w + 2 v d_nll            d_G = d_x_filt v'
+//   d_S = -(w v' + v w') / 2 + (S^-1 - v v') d_nll              (observed components; else 0)
+//   V = K' d_P_filt K + d_S
+//   d_x_pred = d_x_filt - H' d_r
+//   d_P_pred = (I - K H)' d_P_filt (I - K H) + (d_G H + H' d_G') / 2 + H' d_S H
+//            = d_P_filt + U H + H' U',   U = -d_P_filt K + d_x_filt v' / 2 + H' V / 2
+//   d_R += V
+//
+// Sets d_x_pred and d_P_pred (which must not be d_P_filt); adds to d_R (M x M) unless it is null.
+// d_nll is one line. All adjoints of covariances, d_R included, are full symmetric, both triangles.
+// The adjoint of y is d_r; callers that need it recompute it from the tape.
+// Scratch: update_scratch_lines(N, M). Cost: about N^2 M + N M^2 + M^3 / 3.
+template <typename T>
+void update_backward(const EmissionView& h, const T* observed, const UpdateTape<T>& tape,
+                     const T* d_nll, const T* d_x_filt, const T* d_P_filt, T* d_x_pred, T* d_P_pred,
+                     T* d_R, T* scratch) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  T* U = scratch;
+  T* V = entry(U, N * M);
+  T* w = entry(V, M * M);
+  T* inv = entry(w, M);
+  T* W = entry(inv, M);
+  const ln::Line<T> half = ln::broadcast(T(0.5));
+  const ln::Line<T> d_loss = ln::load(d_nll);
+
+  ln::multiply_vec_t(N, M, tape.K, d_x_filt, w);
+  ln::reciprocal_diagonal(M, tape.C, inv);
+  ln::cholesky_inverse(M, tape.C, inv, W, entry(W, M * M));  // W = S^-1
+  ln::multiply(N, N, M, d_P_filt, tape.K, U);
+  ln::multiply_tn_symmetric(M, N, tape.K, U, V);
+  for (int i = 0; i < M; ++i) {
+    const ln::Line<T> v_i = ln::load(entry(tape.v, i));
+    const ln::Line<T> w_i = ln::load(entry(w, i));
+    for (int j = 0; j <= i; ++j) {
+      const ln::Line<T> v_j = ln::load(entry(tape.v, j));
+      const ln::Line<T> w_j = ln::load(entry(w, j));
+      ln::Line<T> d_S = ln::fnma(v_i, v_j, ln::load(entry(W, i * M + j))) * d_loss;
+      d_S = ln::fnma(half, ln::fma(w_i, v_j, v_i * w_j), d_S);
+      // A missing component has v = w = 0 and a row of the identity in S^-1.
+      if (observed != nullptr && i == j)
+        d_S = ln::select(is_observed(observed, i), d_S, ln::zero<T>());
+      d_S = d_S + ln::load(entry(V, i * M + j));
+      ln::store(d_S, entry(V, i * M + j));
+      ln::store(d_S, entry(V, j * M + i));
+    }
+  }
+  if (d_R != nullptr) ln::add_scaled(M * M, T(1), V, d_R);
+
+  // U = -U + d_x_filt v' / 2 + H' V / 2
+  for (int n = 0; n < N; ++n) {
+    const ln::Line<T> d_x = half * ln::load(entry(d_x_filt, n));
+    for (int m = 0; m < M; ++m) {
+      T* u = entry(U, n * M + m);
+      ln::store(ln::fma(d_x, ln::load(entry(tape.v, m)), -ln::load(u)), u);
+    }
+  }
+  ln::copy_lines(N, d_x_filt, d_x_pred);
+  for (int i = 0; i < M; ++i) {
+    const ln::Line<T> d_r =
+        ln::fma(d_loss + d_loss, ln::load(entry(tape.v, i)), ln::load(entry(w, i)));
+    for (int k = h.row_begin[i]; k < h.row_begin[i + 1]; ++k) {
+      const int n = h.col[k];
+      const ln::Line<T> value = ln::broadcast(static_cast<T>(h.value[k]));
+      ln::store(ln::fnma(value, d_r, ln::load(entry(d_x_pred, n))), entry(d_x_pred, n));
+      for (int m = 0; m < M; ++m) {
+        T* u = entry(U, n * M + m);
+        ln::store(ln::fma(half * value, ln::load(entry(V, i * M + m)), ln::load(u)), u);
+      }
+    }
+  }
+  // d_P_pred: entry (i, j) and entry (j, i) receive the same terms in the same order.
+  ln::copy_lines(N * N, d_P_filt, d_P_pred);
+  for (int m = 0; m < M; ++m)
+    for (int k = h.row_begin[m]; k < h.row_begin[m + 1]; ++k) {
+      const int c = h.col[k];
+      const ln::Line<T> value = ln::broadcast(static_cast<T>(h.value[k]));
+      for (int n = 0; n < N; ++n) {
+        const ln::Line<T> u = value * ln::load(entry(U, n * M + m));
+        T* column = entry(d_P_pred, n * N + c);
+        ln::store(ln::load(column) + u, column);
+        T* row = entry(d_P_pred, c * N + n);
+        ln::store(ln::load(row) + u, row);
+      }
+    }
+}
+
+}  // namespace kalmia::kalman::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
