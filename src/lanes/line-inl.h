@@ -146,11 +146,9 @@ HWY_INLINE LaneBits bits_of(const LineMask<T>& mask) {
 /// Sum over the lanes, always in the same order.
 template <typename T>
 HWY_INLINE T sum_lanes(const Line<T>& a) {
-  alignas(kLineBytes) T lane[kLineLanes<T>];
-  store(a, lane);
-  for (int width = kLineLanes<T> / 2; width > 0; width /= 2)
-    for (int b = 0; b < width; ++b) lane[b] += lane[b + width];
-  return lane[0];
+  hn::Vec<LineTag<T>> sum = a.v[0];
+  for (int i = 1; i < Line<T>::kVecs; ++i) sum = hn::Add(sum, a.v[i]);
+  return hn::GetLane(hn::SumOfLanes(LineTag<T>(), sum));
 }
 
 /// Loads `kLineLanes<To>` lanes of From and converts them. Between float and double a line

@@ -1,0 +1,88 @@
+#include "model/architecture.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "base/random.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::model {
+namespace {
+
+constexpr int kMostStates = 128;
+
+ArchitectureOptions validated(const ArchitectureOptions& options) {
+  options.validate();
+  return options;
+}
+
+// The x with softplus(x) = value.
+double inverse_softplus(double value) { return value + std::log(-std::expm1(-value)); }
+
+}  // namespace
+
+void ArchitectureOptions::validate() const {
+  std::string wrong;
+  const auto require = [&](bool holds, const std::string& name, int value, const char* rule) {
+    if (!holds) wrong += "\n  " + name + " = " + std::to_string(value) + ", but it must be " + rule;
+  };
+  require(state_dim >= 1 && state_dim <= kMostStates, "state_dim", state_dim, "in 1..128");
+  require(meas_dim >= 1 && meas_dim <= kMostStates, "meas_dim", meas_dim, "in 1..128");
+  require(input_dim >= 1, "input_dim", input_dim, ">= 1");
+  require(hidden >= 1, "hidden", hidden, ">= 1");
+  for (std::size_t i = 0; i < decoder.size(); ++i)
+    require(decoder[i] >= 1, "decoder[" + std::to_string(i) + "]", decoder[i], ">= 1");
+  if (!wrong.empty()) throw ConfigError("invalid architecture:" + wrong);
+}
+
+Architecture::Architecture(const ArchitectureOptions& given) : options(validated(given)) {
+  gru_fwd = nn::GruLayout::add_to(parameters, "gru_fwd", options.input_dim, options.hidden);
+  if (options.two_sided)
+    gru_bwd = nn::GruLayout::add_to(parameters, "gru_bwd", options.input_dim, options.hidden);
+  std::vector<int> widths = {directions() * options.hidden};
+  widths.insert(widths.end(), options.decoder.begin(), options.decoder.end());
+  widths.push_back(output_rows());
+  decoder = nn::MlpLayout::add_to(parameters, "decoder", widths);
+  initial_e = parameters.add("initial.e", state_dim());
+  initial_L = parameters.add("initial.L", lanes::triangle_size(state_dim()));
+}
+
+double Architecture::network_flops() const {
+  const double hidden = options.hidden;
+  double flops = directions() * 6.0 * hidden * (hidden + options.input_dim);
+  for (std::size_t i = 0; i + 1 < decoder.widths.size(); ++i)
+    flops += 2.0 * decoder.widths[i] * decoder.widths[i + 1];
+  return flops;
+}
+
+template <typename T>
+void initialise(const Architecture& architecture, std::uint64_t seed, double scale,
+                double initial_scale, T* values) {
+  const auto& decoder = architecture.decoder;
+  for (const nn::ParameterView& view : architecture.parameters.views()) {
+    T* out = values + view.offset;
+    const bool gru = view.name.starts_with("gru");
+    const bool last = view.offset >= decoder.weight.back();
+    RandomStream random(seed, view.name);
+    // PyTorch: a GRU draws everything within 1/sqrt(hidden), a layer within 1/sqrt(its inputs).
+    double fan_in = architecture.options.hidden;
+    for (int i = 0; !gru && i < decoder.layers(); ++i)
+      if (view.offset == decoder.weight[static_cast<std::size_t>(i)] ||
+          view.offset == decoder.bias[static_cast<std::size_t>(i)])
+        fan_in = decoder.widths[static_cast<std::size_t>(i)];
+    const double bound = last ? 0 : 1 / std::sqrt(fan_in);
+    for (std::ptrdiff_t i = 0; i < view.size(); ++i)
+      out[i] = static_cast<T>(random.uniform(-bound, bound));
+  }
+  for (int i = 0; i < architecture.state_dim(); ++i) {
+    const int diagonal = lanes::triangle_index(i, i);
+    values[decoder.bias.back() + architecture.L_row() + diagonal] =
+        static_cast<T>(inverse_softplus(scale));
+    values[architecture.initial_L + diagonal] = static_cast<T>(inverse_softplus(initial_scale));
+  }
+}
+
+template void initialise<float>(const Architecture&, std::uint64_t, double, double, float*);
+template void initialise<double>(const Architecture&, std::uint64_t, double, double, double*);
+
+}  // namespace kalmia::model

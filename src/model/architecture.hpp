@@ -1,0 +1,73 @@
+// What a learned model consists of: its sizes, its parameters and the rows its decoder puts out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lanes/panel.hpp"
+#include "nn/gru.hpp"
+#include "nn/mlp.hpp"
+#include "nn/parameters.hpp"
+
+namespace kalmia::model {
+
+/// Which of the paper's transition models the networks parameterise.
+struct ArchitectureOptions {
+  /// N, the number of states.
+  int state_dim = 0;
+  /// M, the number of measured components.
+  int meas_dim = 0;
+  /// Features the GRU reads at each step (the measurement, and what else the caller adds).
+  int input_dim = 0;
+  /// Hidden units of each GRU.
+  int hidden = 64;
+  /// Widths of the decoder's hidden layers.
+  std::vector<int> decoder = {64};
+  /// true: p(x[k] | x[k-1], ...), the recursive models. false: p(x[k] | ...) directly, F = 0, the
+  /// recurrent models.
+  bool recursive = true;
+  /// true: a second GRU reads the future, y[k+1], y[k+2], ...: the smoothers.
+  bool two_sided = false;
+
+  /// Throws ConfigError that names every violated rule.
+  void validate() const;
+};
+
+/// The parameters of a model, in one block, and the meaning of the decoder's output rows.
+///
+/// Parameters, in this order: gru_fwd.{weight_ih, weight_hh, bias_ih, bias_hh}, the same for gru_bwd
+/// if two-sided, decoder.{0, 1, ...}.{weight, bias}, initial.e (N), initial.L (packed triangle; its
+/// diagonal goes through softplus, like the decoder's).
+///
+/// Output rows: F by rows (N N, recursive models only), e (N), the packed lower triangle of L.
+struct Architecture {
+  explicit Architecture(const ArchitectureOptions& options);
+
+  ArchitectureOptions options;
+  nn::ParameterLayout parameters;
+  nn::GruLayout gru_fwd;
+  nn::GruLayout gru_bwd;
+  nn::MlpLayout decoder;
+  std::ptrdiff_t initial_e = 0;
+  std::ptrdiff_t initial_L = 0;
+
+  int state_dim() const { return options.state_dim; }
+  int meas_dim() const { return options.meas_dim; }
+  int directions() const { return options.two_sided ? 2 : 1; }
+  int e_row() const { return options.recursive ? state_dim() * state_dim() : 0; }
+  int L_row() const { return e_row() + state_dim(); }
+  int output_rows() const { return L_row() + lanes::triangle_size(state_dim()); }
+
+  /// FLOP of the networks per time step, forward only (a training step takes three times that).
+  double network_flops() const;
+};
+
+/// Sets `values` (architecture.parameters.size() numbers) to a starting point: GRUs and hidden
+/// layers uniform within 1/sqrt(fan-in) as PyTorch does, the decoder's last layer zero but for L, so
+/// that the residual F and e start at zero and Q at `scale`^2 I; initial.e zero, initial.L likewise
+/// `initial_scale`. Streams are keyed by the parameter's name.
+template <typename T>
+void initialise(const Architecture& architecture, std::uint64_t seed, double scale,
+                double initial_scale, T* values);
+
+}  // namespace kalmia::model

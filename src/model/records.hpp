@@ -1,0 +1,51 @@
+// Where things lie on the tapes of a window.
+#pragma once
+
+#include <cstddef>
+
+#include "lanes/panel.hpp"
+#include "model/architecture.hpp"
+
+namespace kalmia::model {
+
+/// Steps whose weight gradients are taken together: their panels stay in a core's L2 cache.
+inline constexpr int kChunkSteps = 16;
+
+/// Rows of one step's record on the networks' tape; a row is `lanes` numbers.
+///
+///   h       hidden states, forward then backward direction
+///   gates   per direction r, z, n, W_hn h + b_hn; the adjoints replace them (gru-inl.h)
+///   hidden  the decoder's hidden layers
+///   out     the decoder's output, later its adjoint
+///   diag    diagonal of L after softplus, later its adjoint
+///   d_h_bwd adjoint of the backward direction's h
+struct RecordRows {
+  int h = 0, gates = 0, hidden = 0, out = 0, diag = 0, d_h_bwd = 0, total = 0;
+
+  RecordRows(const Architecture& a, bool training) {
+    const int directions = a.directions();
+    const int units = a.options.hidden;
+    gates = directions * units;
+    hidden = gates + (training ? directions * 4 * units : 0);
+    out = hidden + a.decoder.hidden_rows();
+    diag = out + a.output_rows();
+    d_h_bwd = diag + a.state_dim();
+    total = d_h_bwd + (training ? (directions - 1) * units : 0);
+  }
+};
+
+/// Entries (lines of doubles) of one step's slot on the recursion's tape: the state before the step,
+/// and what the update leaves for its adjoint.
+struct SlotEntries {
+  int x = 0, P = 0, K = 0, v = 0, C = 0, total = 0;
+
+  SlotEntries(int state_dim, int meas_dim) {
+    P = state_dim;
+    K = P + state_dim * state_dim;
+    v = K + state_dim * meas_dim;
+    C = v + meas_dim;
+    total = C + lanes::triangle_size(meas_dim);
+  }
+};
+
+}  // namespace kalmia::model

@@ -1,0 +1,250 @@
+#include "model/window.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/window.cpp"
+#include <hwy/foreach_target.h>
+
+#include "model/window_network-inl.h"
+#include "model/window_recursion-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::model::HWY_NAMESPACE {
+
+template <typename T>
+void forward_here(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
+                  const WindowMoments& moments, Workspace<T>& ws) {
+  NetworkPass<T> network(model, in, ws);
+  if (ws.training)
+    network.template forward<true>(carry.h.data());
+  else
+    network.template forward<false>(carry.h.data());
+  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
+    RecursionPass<T>(model, in, ws, lane).forward(carry.x.data(), carry.P.data(), moments);
+}
+
+template <typename T>
+void backward_here(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
+                   Workspace<T>& ws) {
+  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
+    RecursionPass<T>(model, in, ws, lane).backward(scale);
+  NetworkPass<T> network(model, in, ws);
+  network.backward();
+  sum_lines(ws.sums.data(), model.architecture->parameters.size(), ws.gradient.data());
+}
+
+void forward_float(const WindowModel<float>& model, const WindowInput<float>& in,
+                   Carry<float>& carry, const WindowMoments& moments, Workspace<float>& ws) {
+  forward_here(model, in, carry, moments, ws);
+}
+void forward_double(const WindowModel<double>& model, const WindowInput<double>& in,
+                    Carry<double>& carry, const WindowMoments& moments, Workspace<double>& ws) {
+  forward_here(model, in, carry, moments, ws);
+}
+void backward_float(const WindowModel<float>& model, const WindowInput<float>& in, double scale,
+                    Workspace<float>& ws) {
+  backward_here(model, in, scale, ws);
+}
+void backward_double(const WindowModel<double>& model, const WindowInput<double>& in, double scale,
+                     Workspace<double>& ws) {
+  backward_here(model, in, scale, ws);
+}
+void clear_failed_float(const WindowModel<float>& model, const WindowInput<float>& in,
+                        Workspace<float>& ws) {
+  NetworkPass<float>(model, in, ws).clear_failed_lanes();
+}
+void clear_failed_double(const WindowModel<double>& model, const WindowInput<double>& in,
+                         Workspace<double>& ws) {
+  NetworkPass<double>(model, in, ws).clear_failed_lanes();
+}
+
+}  // namespace kalmia::model::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "kalman/scratch.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::model {
+
+HWY_EXPORT(forward_float);
+HWY_EXPORT(forward_double);
+HWY_EXPORT(backward_float);
+HWY_EXPORT(backward_double);
+HWY_EXPORT(clear_failed_float);
+HWY_EXPORT(clear_failed_double);
+
+namespace {
+
+std::size_t times(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
+
+// Lines of RecursionPass's matrices, then the scratch of the steps.
+std::size_t recursion_lines(int N, int M) {
+  return times(5 * N, N) + times(5, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 2 +
+         times(M, M) + static_cast<std::size_t>(kalman::step_scratch_lines(N, M));
+}
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw ConfigError("window: " + message);
+}
+
+template <typename T>
+void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspace<T>& ws) {
+  const Architecture& arch = *model.architecture;
+  require(model.emission->state_dim() == arch.state_dim() &&
+              model.emission->meas_dim() == arch.meas_dim(),
+          "H is " + std::to_string(model.emission->meas_dim()) + " x " +
+              std::to_string(model.emission->state_dim()) + ", but the model needs " +
+              std::to_string(arch.meas_dim()) + " x " + std::to_string(arch.state_dim()));
+  require(model.map == nullptr || model.map->state_dim() == arch.state_dim(),
+          "the expert map has " +
+              std::to_string(model.map == nullptr ? 0 : model.map->state_dim()) +
+              " states, but the model has " + std::to_string(arch.state_dim()));
+  require(in.lanes > 0 && in.lanes % lanes::kLaneQuantum == 0,
+          "lanes = " + std::to_string(in.lanes) + ", but it must be a positive multiple of " +
+              std::to_string(lanes::kLaneQuantum));
+  require(in.steps >= 0 && in.steps <= ws.max_steps && in.lanes <= ws.max_lanes,
+          "steps x lanes = " + std::to_string(in.steps) + " x " + std::to_string(in.lanes) +
+              ", but the workspace was prepared for " + std::to_string(ws.max_steps) + " x " +
+              std::to_string(ws.max_lanes));
+  for (int lane = 0; in.length != nullptr && lane < in.lanes; ++lane)
+    require(in.length[lane] >= 0 && in.length[lane] <= in.steps,
+            "length[" + std::to_string(lane) + "] = " + std::to_string(in.length[lane]) +
+                ", but it must be in 0.." + std::to_string(in.steps));
+}
+
+}  // namespace
+
+template <typename T>
+void Carry<T>::resize(const Architecture& architecture, int lanes) {
+  h.resize(times(architecture.options.hidden, lanes));
+  x.resize(times(architecture.state_dim(), lanes));
+  P.resize(times(architecture.state_dim() * architecture.state_dim(), lanes));
+}
+
+template <typename T>
+void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap* map, int steps,
+                           int lanes, bool for_training) {
+  training = for_training;
+  max_steps = steps;
+  max_lanes = lanes;
+  const int N = arch.state_dim();
+  const int M = arch.meas_dim();
+  const int hidden = arch.options.hidden;
+  const int lines = lanes / lanes::kLineLanes<double>;
+  const std::size_t line = lanes::kLineLanes<double>;
+  const int slot = SlotEntries(N, M).total;
+
+  lane_nll.resize(static_cast<std::size_t>(lanes));
+  lane_ok.assign(static_cast<std::size_t>(lanes), 1);
+  failures.reserve(static_cast<std::size_t>(lanes));
+  records.resize(times(RecordRows(arch, training).total, lanes) * static_cast<std::size_t>(steps));
+  start_h.resize(times(hidden, lanes));
+  slots.resize(times(slot, training ? lines * (steps + 1) : 2) * line);
+  line_scratch.resize(recursion_lines(N, M) * line);
+  map_scratch.resize(map == nullptr ? 0 : map->scratch_size());
+  if (!training) return;
+  const auto parameters = static_cast<std::size_t>(arch.parameters.size());
+  gradient.resize(parameters);
+  sums.resize(parameters * lanes::kLineLanes<T>);
+  d_R.resize(times(M, M));
+  d_h.resize(times(hidden, lanes));
+  d_x.resize(times(N, lanes));
+  d_P.resize(times(N * N, lanes));
+  chunk.resize(times(arch.decoder.hidden_rows(), lanes) * kChunkSteps);
+  d_hidden_state.resize(times(arch.directions() * hidden, lanes));
+  saved.resize(times(hidden, lanes));
+  d_initial.resize(static_cast<std::size_t>(N + lanes::triangle_size(N)) * line);
+}
+
+template <typename T>
+double window_forward(const WindowModel<T>& model, const WindowInput<T>& input, Carry<T>& carry,
+                      const WindowMoments& moments, Workspace<T>& ws) {
+  check(model, input, ws);
+  ws.failures.clear();
+  if (input.steps == 0) {
+    ws.lane_nll.clear();
+    return 0;
+  }
+  if constexpr (sizeof(T) == 4)
+    HWY_DYNAMIC_DISPATCH(forward_float)(model, input, carry, moments, ws);
+  else
+    HWY_DYNAMIC_DISPATCH(forward_double)(model, input, carry, moments, ws);
+  double sum = 0;
+  bool any_failed = false;
+  for (int lane = 0; lane < input.lanes; ++lane) {
+    const double nll = ws.lane_nll[static_cast<std::size_t>(lane)];
+    const bool ok = std::isfinite(nll);
+    ws.lane_ok[static_cast<std::size_t>(lane)] = ok ? 1 : 0;
+    any_failed = any_failed || !ok;
+    if (ok) sum += nll;
+  }
+  if (any_failed && ws.training) {
+    if constexpr (sizeof(T) == 4)
+      HWY_DYNAMIC_DISPATCH(clear_failed_float)(model, input, ws);
+    else
+      HWY_DYNAMIC_DISPATCH(clear_failed_double)(model, input, ws);
+  }
+  return sum;
+}
+
+template <typename T>
+void window_backward(const WindowModel<T>& model, const WindowInput<T>& input, double scale,
+                     Workspace<T>& ws) {
+  check(model, input, ws);
+  require(ws.training, "backward needs a workspace prepared for training");
+  const Architecture& arch = *model.architecture;
+  ws.gradient.clear();
+  ws.d_R.clear();
+  ws.d_initial.clear();
+  if (input.steps == 0) return;
+  if constexpr (sizeof(T) == 4)
+    HWY_DYNAMIC_DISPATCH(backward_float)(model, input, scale, ws);
+  else
+    HWY_DYNAMIC_DISPATCH(backward_double)(model, input, scale, ws);
+
+  // The r and z rows of both GRU biases enter as a sum: one gradient serves both.
+  const auto share = [&](const nn::GruLayout& gru) {
+    std::copy_n(ws.gradient.data() + gru.bias_hh, 2 * gru.hidden, ws.gradient.data() + gru.bias_ih);
+  };
+  share(arch.gru_fwd);
+  if (arch.options.two_sided) share(arch.gru_bwd);
+
+  const int N = arch.state_dim();
+  const auto lane_sum = [&](int entry) {
+    double sum = 0;
+    for (int b = 0; b < lanes::kLineLanes<double>; ++b)
+      sum += ws.d_initial[static_cast<std::size_t>(entry * lanes::kLineLanes<double> + b)];
+    return sum;
+  };
+  for (int i = 0; i < N; ++i)
+    ws.gradient[static_cast<std::size_t>(arch.initial_e + i)] = static_cast<T>(lane_sum(i));
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j <= i; ++j) {
+      const int entry = lanes::triangle_index(i, j);
+      const double slope =
+          i == j ? model.network->initial_L_slope[static_cast<std::size_t>(i)] : 1.0;
+      ws.gradient[static_cast<std::size_t>(arch.initial_L + entry)] =
+          static_cast<T>(lane_sum(N + entry) * slope);
+    }
+}
+
+template struct Carry<float>;
+template struct Carry<double>;
+template class Workspace<float>;
+template class Workspace<double>;
+template double window_forward<float>(const WindowModel<float>&, const WindowInput<float>&,
+                                      Carry<float>&, const WindowMoments&, Workspace<float>&);
+template double window_forward<double>(const WindowModel<double>&, const WindowInput<double>&,
+                                       Carry<double>&, const WindowMoments&, Workspace<double>&);
+template void window_backward<float>(const WindowModel<float>&, const WindowInput<float>&, double,
+                                     Workspace<float>&);
+template void window_backward<double>(const WindowModel<double>&, const WindowInput<double>&,
+                                      double, Workspace<double>&);
+
+}  // namespace kalmia::model
+#endif

@@ -1,0 +1,129 @@
+// The engine: a whole window of a lane group, forward and backward, in two calls.
+//
+// forward:  GRU over the window, decoder, then for each line of lanes the recursion
+//             (F, e, L)[k] -> predict -> update with y[k] -> nll
+// backward: the adjoint of all of it, to every parameter, the carried state and R.
+//
+// Networks run in T (float in production, double in derivative tests), the recursion in double.
+// Paper: Algorithms 1 and 3, and their recurrent variants (App. C).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "kalman/emission.hpp"
+#include "kalman/transition_map.hpp"
+#include "lanes/panel.hpp"
+#include "model/architecture.hpp"
+#include "model/network.hpp"
+
+namespace kalmia::model {
+
+/// Everything that stays the same over a window. `map` may be null: F is then the decoder's alone.
+template <typename T>
+struct WindowModel {
+  const Architecture* architecture = nullptr;
+  const PackedNetwork<T>* network = nullptr;
+  const kalman::Emission* emission = nullptr;
+  const kalman::TransitionMap* map = nullptr;
+};
+
+/// The data of one lane group. Panels are [step][row][lane]; `lanes` is a multiple of kLaneQuantum.
+template <typename T>
+struct WindowInput {
+  int steps = 0;
+  int lanes = 0;
+  /// input_dim rows; what the forward GRU reads to make h_fwd[k]: features of y[k-1]. Must be finite.
+  const T* input_fwd = nullptr;
+  /// The same for h_bwd[k]: features of y[k+1]. Two-sided models only; the last step is not read.
+  const T* input_bwd = nullptr;
+  /// meas_dim rows. A missing component may hold anything.
+  const double* y = nullptr;
+  /// meas_dim rows of 1 (measured) and 0 (missing), or null: all measured.
+  const double* observed = nullptr;
+  /// state_dim rows c[k], or null for 0: the learned residual acts on x[k-1] - c[k], not on x[k-1].
+  const double* centre = nullptr;
+  /// Steps of each lane in this window, 0..steps; null: all lanes have `steps`. After its end a
+  /// lane's state stays as it is.
+  const int* length = nullptr;
+  /// 1 where a lane's series starts with this window (x[0|<0] = initial.e and so on), 0 where it goes
+  /// on from the carry; null: all start.
+  const std::uint8_t* fresh = nullptr;
+};
+
+/// What a lane group takes from one window to the next: h (hidden x lanes), x[k|<=k] (N x lanes)
+/// and P[k|<=k] (N N x lanes) after the last step of each lane.
+template <typename T>
+struct Carry {
+  Buffer<T> h;
+  Buffer<double> x;
+  Buffer<double> P;
+  void resize(const Architecture& architecture, int lanes);
+};
+
+/// A lane that broke down: the innovation covariance at `step` was not positive definite.
+struct LaneFailure {
+  int lane = 0;
+  int step = 0;
+};
+
+/// Where the moments of each step go, panels [step][row][lane] in double; null = not wanted.
+struct WindowMoments {
+  double* x_pred = nullptr;  ///< x[k|<k], N rows
+  double* P_pred = nullptr;  ///< P[k|<k], N N rows
+  double* x_filt = nullptr;  ///< x[k|<=k], N rows
+  double* P_filt = nullptr;  ///< P[k|<=k], N N rows
+  double* F = nullptr;       ///< F[k], N N rows, for linearized smoothing
+  double* nll = nullptr;     ///< r' M^-1 r + log det M, 1 row
+};
+
+/// Results and scratch of one lane group. Sized by `prepare`; the kernels do not allocate.
+template <typename T>
+class Workspace {
+ public:
+  /// Makes room for windows of up to `steps` x `lanes`; `training` keeps what backward needs.
+  void prepare(const Architecture& architecture, const kalman::TransitionMap* map, int steps,
+               int lanes, bool training);
+
+  // Results of window_forward.
+  Buffer<double> lane_nll;             ///< per lane, sum over its steps
+  std::vector<LaneFailure> failures;   ///< lanes that broke down; they carry NaN
+  // Results of window_backward.
+  Buffer<T> gradient;                  ///< in the layout of the parameters
+  Buffer<double> d_R;                  ///< M x M
+  Buffer<T> d_h;                       ///< adjoint of the carried h, hidden x lanes
+  Buffer<double> d_x;                  ///< adjoint of the carried x, N x lanes
+  Buffer<double> d_P;                  ///< adjoint of the carried P, N N x lanes, full symmetric
+
+  // Scratch; see records.hpp for what lies where.
+  bool training = false;
+  int max_steps = 0;
+  int max_lanes = 0;
+  Buffer<T> records;           ///< the networks' tape: one record of panels a step
+  Buffer<T> start_h;           ///< h before the window, zero where a series starts
+  Buffer<T> chunk;             ///< adjoints that live for one chunk of steps
+  Buffer<T> d_hidden_state;    ///< running adjoint of h
+  Buffer<T> saved;             ///< adjoint of h of lanes that are not active
+  Buffer<T> sums;              ///< weight gradients, a line each
+  Buffer<double> slots;        ///< the recursion's tape: one slot a step and line
+  Buffer<double> line_scratch;
+  Buffer<double> map_scratch;
+  std::vector<std::uint8_t> lane_ok;  ///< 0 for lanes whose likelihood is not finite
+  Buffer<double> d_initial;    ///< adjoints of initial.e and initial.L, a line each
+};
+
+/// Runs the model over a window and moves `carry` to its end. Returns the sum of nll over all lanes
+/// that did not fail. Cost at hidden 64, N = 3: 37 kFLOP in T and about 1 kFLOP in double a step.
+template <typename T>
+double window_forward(const WindowModel<T>& model, const WindowInput<T>& input, Carry<T>& carry,
+                      const WindowMoments& moments, Workspace<T>& workspace);
+
+/// The adjoint of the last window_forward on this workspace (prepared for training) with the same
+/// model and input: sets workspace.gradient and the adjoints of the carry for the loss
+/// `scale` * (sum of nll). Lanes that failed count as if they were not there.
+template <typename T>
+void window_backward(const WindowModel<T>& model, const WindowInput<T>& input, double scale,
+                     Workspace<T>& workspace);
+
+}  // namespace kalmia::model

@@ -1,0 +1,339 @@
+// The recursion over a window for one line of lanes (8 sequences, in double): from the decoder's
+// output rows to the likelihood, and back.
+
+#if defined(KALMIA_MODEL_WINDOW_RECURSION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KALMIA_MODEL_WINDOW_RECURSION_INL_H_
+#undef KALMIA_MODEL_WINDOW_RECURSION_INL_H_
+#else
+#define KALMIA_MODEL_WINDOW_RECURSION_INL_H_
+#endif
+
+#include "kalman/step-inl.h"
+#include "model/window_network-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::model::HWY_NAMESPACE {
+
+using kalman::UpdateTape;
+namespace step = kalman::HWY_NAMESPACE;
+
+/// One line of lanes of a window. Holds no data of its own: views of the input and the workspace.
+template <typename T>
+class RecursionPass {
+ public:
+  static constexpr int kLanes = kLineLanes<double>;
+  using D = Line<double>;
+
+  /// `first` is the first lane of the line.
+  RecursionPass(const WindowModel<T>& model, const WindowInput<T>& in, Workspace<T>& ws, int first)
+      : model_(model),
+        arch_(*model.architecture),
+        in_(in),
+        ws_(ws),
+        first_(first),
+        N_(arch_.state_dim()),
+        M_(arch_.meas_dim()),
+        recursive_(arch_.options.recursive),
+        rows_(arch_, ws.training),
+        entries_(N_, M_),
+        emission_(model.emission->view()) {
+    double* p = ws.line_scratch.data();
+    const auto take = [&](int lines) HWY_ATTR {
+      double* here = p;
+      p += static_cast<std::ptrdiff_t>(lines) * kLanes;
+      return here;
+    };
+    F_ = take(N_ * N_);
+    e_ = take(N_);
+    L_ = take(lanes::triangle_size(N_));
+    x_pred_ = take(N_);
+    P_pred_ = take(N_ * N_);
+    d_F_ = take(N_ * N_);
+    d_L_ = take(lanes::triangle_size(N_));
+    d_x_filt_ = take(N_);
+    d_x_pred_ = take(N_);
+    d_P_pred_ = take(N_ * N_);
+    d_P_filt_ = take(N_ * N_);
+    centre_ = take(N_);
+    y_ = take(M_);
+    observed_ = take(M_);
+    nll_ = take(2);
+    d_R_ = take(M_ * M_);
+    scratch_ = p;
+  }
+
+  /// Runs the line over the window; x and P of the carry (panels) move to the end.
+  void forward(double* carry_x, double* carry_P, const WindowMoments& out) {
+    double* slot = slot_at(0);
+    read_panel(carry_x, N_, slot);
+    read_panel(carry_P, N_ * N_, slot + entries_.P * kLanes);
+    D total = zero<double>();
+    int failed_step[kLanes];
+    std::fill_n(failed_step, kLanes, -1);
+    for (int k = 0; k < in_.steps; ++k) {
+      double* next = slot_at(k + 1);
+      read_transition(k, slot);
+      step::predict_forward<double>(N_, recursive_ ? F_ : nullptr, e_, L_, slot, slot + entries_.P * kLanes,
+                              x_pred_, P_pred_, scratch_);
+      const double* observed = read_measurement(k);
+      const lanes::LaneBits failed =
+          step::update_forward<double>(emission_, y_, observed, x_pred_, P_pred_, next,
+                                 next + entries_.P * kLanes, nll_, update_tape(slot), scratch_);
+      for (int b = 0; failed != 0 && b < kLanes; ++b)
+        if (((failed >> b) & 1) != 0 && failed_step[b] < 0) failed_step[b] = k;
+      total = total + load(nll_);
+      if (out.x_pred != nullptr) write_step(x_pred_, N_, out.x_pred, k);
+      if (out.P_pred != nullptr) write_step(P_pred_, N_ * N_, out.P_pred, k);
+      if (out.x_filt != nullptr) write_step(next, N_, out.x_filt, k);
+      if (out.P_filt != nullptr) write_step(next + entries_.P * kLanes, N_ * N_, out.P_filt, k);
+      if (out.F != nullptr) write_step(F_, N_ * N_, out.F, k);
+      if (out.nll != nullptr) write_step(nll_, 1, out.nll, k);
+      slot = next;
+    }
+    write_panel(slot, N_, carry_x);
+    write_panel(slot + entries_.P * kLanes, N_ * N_, carry_P);
+    store(total, ws_.lane_nll.data() + first_);
+    for (int b = 0; b < kLanes; ++b)
+      if (failed_step[b] >= 0) ws_.failures.push_back({first_ + b, failed_step[b]});
+  }
+
+  /// Adjoint of `forward` for scale * (sum of nll): leaves the adjoints of the decoder's output in the
+  /// records, adds to those of the initial state and of R, sets ws.d_x and ws.d_P.
+  void backward(double scale) {
+    alignas(kLineBytes) double ok[kLanes];
+    for (int b = 0; b < kLanes; ++b)
+      ok[b] = ws_.lane_ok[static_cast<std::size_t>(first_ + b)] != 0 ? 1.0 : 0.0;
+    const LineMask<double> lane_ok = nonzero(load(ok));
+    double* d_nll = nll_ + kLanes;
+    store(select(lane_ok, broadcast(scale), zero<double>()), d_nll);
+    double* d_x = d_x_filt_;
+    double* d_P = d_P_filt_;
+    fill_zero(d_x, N_);
+    fill_zero(d_P, N_ * N_);
+    fill_zero(d_R_, M_ * M_);
+    for (int k = in_.steps - 1; k >= 0; --k) {
+      double* slot = slot_at(k);
+      const double* observed = read_measurement(k);
+      step::update_backward<double>(emission_, observed, update_tape(slot), d_nll, d_x, d_P,
+                              d_x_pred_, d_P_pred_, d_R_, scratch_);
+      read_transition(k, slot);
+      step::predict_backward<double>(N_, recursive_ ? F_ : nullptr, L_, slot, slot + entries_.P * kLanes,
+                               d_x_pred_, d_P_pred_, d_F_, d_L_, d_x, d_P, scratch_);
+      write_transition_adjoint(k, lane_ok, slot, d_x);
+    }
+    for (int i = 0; i < N_; ++i)
+      store(select(lane_ok, load(d_x + i * kLanes), zero<double>()), d_x + i * kLanes);
+    for (int i = 0; i < N_ * N_; ++i)
+      store(select(lane_ok, load(d_P + i * kLanes), zero<double>()), d_P + i * kLanes);
+    write_panel(d_x, N_, ws_.d_x.data());
+    write_panel(d_P, N_ * N_, ws_.d_P.data());
+    for (int i = 0; i < M_ * M_; ++i)
+      ws_.d_R[static_cast<std::size_t>(i)] +=
+          sum_lanes(select(lane_ok, load(d_R_ + i * kLanes), zero<double>()));
+  }
+
+ private:
+  std::ptrdiff_t panel(int rows) const { return static_cast<std::ptrdiff_t>(rows) * in_.lanes; }
+
+  double* slot_at(int k) const {
+    const std::ptrdiff_t slot = static_cast<std::ptrdiff_t>(entries_.total) * kLanes;
+    // Without a tape two slots are enough: the state before the step and after it.
+    const int index = ws_.training ? first_ / kLanes * (in_.steps + 1) + k : k % 2;
+    return ws_.slots.data() + index * slot;
+  }
+  UpdateTape<double> update_tape(double* slot) const {
+    return {slot + entries_.K * kLanes, slot + entries_.v * kLanes, slot + entries_.C * kLanes};
+  }
+
+  static void fill_zero(double* lines, int count) {
+    for (int i = 0; i < count; ++i) store(zero<double>(), lines + i * kLanes);
+  }
+  void read_panel(const double* from, int rows, double* to) const {
+    for (int i = 0; i < rows; ++i) store(load(from + panel(i) + first_), to + i * kLanes);
+  }
+  void write_panel(const double* from, int rows, double* to) const {
+    for (int i = 0; i < rows; ++i) store(load(from + i * kLanes), to + panel(i) + first_);
+  }
+  void write_step(const double* from, int rows, double* to, int k) const {
+    write_panel(from, rows, to + k * panel(rows));
+  }
+
+  // Which lanes of the line start their series at step k, and which are past their end.
+  struct Exceptions {
+    bool any = false;
+    LineMask<double> fresh;
+    LineMask<double> ended;
+  };
+  Exceptions exceptions_at(int k) const {
+    Exceptions result;
+    const bool first_step = k == 0;
+    if (!first_step && in_.length == nullptr) return result;
+    alignas(kLineBytes) double fresh[kLanes], ended[kLanes];
+    for (int b = 0; b < kLanes; ++b) {
+      ended[b] = k >= lane_length(in_, first_ + b) ? 1.0 : 0.0;
+      fresh[b] = first_step && ended[b] == 0.0 && lane_fresh(in_, first_ + b) ? 1.0 : 0.0;
+      result.any = result.any || fresh[b] != 0 || ended[b] != 0;
+    }
+    result.fresh = nonzero(load(fresh));
+    result.ended = nonzero(load(ended));
+    return result;
+  }
+
+  // Sets y_ and, if anything is missing at step k, observed_; returns observed_ or null.
+  const double* read_measurement(int k) const {
+    read_panel(in_.y + k * panel(M_), M_, y_);
+    bool ended = false;
+    for (int b = 0; b < kLanes && in_.length != nullptr; ++b)
+      ended = ended || k >= in_.length[first_ + b];
+    if (in_.observed == nullptr && !ended) return nullptr;
+    bool all = true;
+    for (int i = 0; i < M_; ++i)
+      for (int b = 0; b < kLanes; ++b) {
+        const bool seen = k < lane_length(in_, first_ + b) &&
+                          (in_.observed == nullptr ||
+                           in_.observed[k * panel(M_) + panel(i) + first_ + b] != 0);
+        observed_[i * kLanes + b] = seen ? 1.0 : 0.0;
+        all = all && seen;
+      }
+    return all ? nullptr : observed_;
+  }
+
+  // Sets F_, e_ and L_ of step k:
+  //
+  //   F = F_expert(x) + F_out,   e = e_expert(x) + e_out - F_out c,   x = x[k-1|<=k-1]
+  //
+  // A lane that starts here has F = 0, e = initial.e, L = initial.L instead; one past its end has
+  // F = I, e = 0, L = 0, so that its state stays as it is.
+  void read_transition(int k, const double* x) {
+    const T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
+    const T* out = record + panel(rows_.out) + first_;
+    if (recursive_ && model_.map != nullptr) {
+      model_.map->forward(x, F_, e_, ws_.map_scratch.data());
+      for (int i = 0; i < N_; ++i) add_row(out, arch_.e_row() + i, e_ + i * kLanes);
+    } else {
+      for (int i = 0; i < N_; ++i)
+        store(load_as<double>(out + panel(arch_.e_row() + i)), e_ + i * kLanes);
+    }
+    if (recursive_) {
+      if (in_.centre != nullptr) {
+        read_panel(in_.centre + k * panel(N_), N_, centre_);
+        for (int i = 0; i < N_; ++i) {
+          D e = load(e_ + i * kLanes);
+          for (int j = 0; j < N_; ++j)
+            e = fnma(load_as<double>(out + panel(i * N_ + j)), load(centre_ + j * kLanes), e);
+          store(e, e_ + i * kLanes);
+        }
+      }
+      if (model_.map != nullptr) {
+        for (int i = 0; i < N_ * N_; ++i) add_row(out, i, F_ + i * kLanes);
+      } else {
+        for (int i = 0; i < N_ * N_; ++i) store(load_as<double>(out + panel(i)), F_ + i * kLanes);
+      }
+    }
+    const T* diag = record + panel(rows_.diag) + first_;
+    for (int i = 0; i < N_; ++i) {
+      for (int j = 0; j < i; ++j) {
+        const int entry = lanes::triangle_index(i, j);
+        store(load_as<double>(out + panel(arch_.L_row() + entry)), L_ + entry * kLanes);
+      }
+      store(load_as<double>(diag + panel(i)), L_ + lanes::triangle_index(i, i) * kLanes);
+    }
+    const Exceptions except = exceptions_at(k);
+    if (except.any) override_transition(except);
+  }
+  void add_row(const T* out, int row, double* line) const {
+    store(load(line) + load_as<double>(out + panel(row)), line);
+  }
+
+  void override_transition(const Exceptions& except) {
+    const D none = zero<double>();
+    const D one = broadcast(1.0);
+    for (int i = 0; i < N_ && recursive_; ++i)
+      for (int j = 0; j < N_; ++j) {
+        double* F = F_ + (i * N_ + j) * kLanes;
+        const D started = select(except.fresh, none, load(F));
+        store(select(except.ended, i == j ? one : none, started), F);
+      }
+    const PackedNetwork<T>& net = *model_.network;
+    for (int i = 0; i < N_; ++i) {
+      double* e = e_ + i * kLanes;
+      const D started =
+          select(except.fresh, broadcast(net.initial_e[static_cast<std::size_t>(i)]), load(e));
+      store(select(except.ended, none, started), e);
+    }
+    for (int i = 0; i < lanes::triangle_size(N_); ++i) {
+      double* L = L_ + i * kLanes;
+      const D started =
+          select(except.fresh, broadcast(net.initial_L[static_cast<std::size_t>(i)]), load(L));
+      store(select(except.ended, none, started), L);
+    }
+  }
+
+  // Sends d_F_, d_x_pred_ (the adjoint of e) and d_L_ of step k to where read_transition took F, e
+  // and L from, and adds the expert map's share to d_x.
+  void write_transition_adjoint(int k, const LineMask<double>& lane_ok, const double* x,
+                                double* d_x) {
+    const Exceptions except = exceptions_at(k);
+    if (except.any) take_overridden_adjoints(except, lane_ok);
+    const D none = zero<double>();
+    T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
+    T* out = record + panel(rows_.out) + first_;
+    const bool centred = recursive_ && in_.centre != nullptr;
+    if (centred) read_panel(in_.centre + k * panel(N_), N_, centre_);
+    for (int i = 0; i < N_; ++i) {
+      const D d_e = load(d_x_pred_ + i * kLanes);
+      for (int j = 0; j < N_ && recursive_; ++j) {
+        D d = load(d_F_ + (i * N_ + j) * kLanes);
+        if (centred) d = fnma(d_e, load(centre_ + j * kLanes), d);
+        store_as(select(lane_ok, d, none), out + panel(i * N_ + j));
+      }
+      store_as(select(lane_ok, d_e, none), out + panel(arch_.e_row() + i));
+      for (int j = 0; j < i; ++j) {
+        const int entry = lanes::triangle_index(i, j);
+        store_as(select(lane_ok, load(d_L_ + entry * kLanes), none),
+                 out + panel(arch_.L_row() + entry));
+      }
+      store_as(select(lane_ok, load(d_L_ + lanes::triangle_index(i, i) * kLanes), none),
+               record + panel(rows_.diag + i) + first_);
+    }
+    if (recursive_ && model_.map != nullptr)
+      model_.map->backward(x, d_F_, d_x_pred_, d_x, ws_.map_scratch.data());
+  }
+
+  // Where F, e and L were overridden, their adjoints go to the initial state (lanes that start) or
+  // nowhere (lanes past their end).
+  void take_overridden_adjoints(const Exceptions& except, const LineMask<double>& lane_ok) {
+    const D none = zero<double>();
+    const auto move = [&](double* line, double* sum) HWY_ATTR {
+      const D value = load(line);
+      if (sum != nullptr)
+        store(load(sum) + select(lane_ok, select(except.fresh, value, none), none), sum);
+      store(select(except.fresh, none, select(except.ended, none, value)), line);
+    };
+    double* d_initial = ws_.d_initial.data();
+    for (int i = 0; i < N_; ++i) move(d_x_pred_ + i * kLanes, d_initial + i * kLanes);
+    for (int i = 0; i < lanes::triangle_size(N_); ++i)
+      move(d_L_ + i * kLanes, d_initial + (N_ + i) * kLanes);
+    for (int i = 0; i < N_ * N_ && recursive_; ++i) move(d_F_ + i * kLanes, nullptr);
+  }
+
+  const WindowModel<T>& model_;
+  const Architecture& arch_;
+  const WindowInput<T>& in_;
+  Workspace<T>& ws_;
+  const int first_;
+  const int N_;
+  const int M_;
+  const bool recursive_;
+  const RecordRows rows_;
+  const SlotEntries entries_;
+  const kalman::EmissionView emission_;
+  // Line matrices in ws.line_scratch.
+  double *F_, *e_, *L_, *x_pred_, *P_pred_;
+  double *d_F_, *d_L_, *d_x_filt_, *d_P_filt_, *d_x_pred_, *d_P_pred_, *d_R_;
+  double *centre_, *y_, *observed_, *nll_, *scratch_;
+};
+
+}  // namespace kalmia::model::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

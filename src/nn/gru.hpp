@@ -1,0 +1,48 @@
+// Gated recurrent unit: shapes, parameters and their packed form. The arithmetic is in gru-inl.h.
+//
+//   r  = sigmoid(W_ir x + b_ir + W_hr h + b_hr)
+//   z  = sigmoid(W_iz x + b_iz + W_hz h + b_hz)
+//   n  = tanh   (W_in x + b_in + r (W_hn h + b_hn))
+//   h' = (1 - z) n + z h
+//
+// These are PyTorch's equations and its parameter shapes, so weights can be exchanged.
+// Paper: Sec. 7 (Cho et al. 2014).
+#pragma once
+
+#include <string>
+
+#include "lanes/dense.hpp"
+#include "nn/parameters.hpp"
+
+namespace kalmia::nn {
+
+/// Sizes of a GRU and where its parameters lie in the block.
+struct GruLayout {
+  int input = 0;
+  int hidden = 0;
+  std::ptrdiff_t weight_ih = 0;  ///< 3 hidden x input, gates in the order r, z, n
+  std::ptrdiff_t weight_hh = 0;  ///< 3 hidden x hidden
+  std::ptrdiff_t bias_ih = 0;    ///< 3 hidden
+  std::ptrdiff_t bias_hh = 0;    ///< 3 hidden
+
+  /// Adds the four parameters, named `prefix`.weight_ih and so on.
+  static GruLayout add_to(ParameterLayout& parameters, const std::string& prefix, int input,
+                          int hidden);
+};
+
+/// The weights in the order the kernels read them.
+template <typename T>
+struct PackedGru {
+  int input = 0;
+  int hidden = 0;
+  /// Unit tile by unit tile: biases r (sum of both), z (sum of both), hn, in; then for each input
+  /// the rows of r, z, n; then for each hidden unit the rows of r, z, n.
+  Buffer<T> forward;
+  /// W_hh' (hidden x 3 hidden).
+  lanes::PackedMatrix<T> hidden_transposed;
+
+  /// Packs the GRU at `layout` in `parameters`. Allocates on the first call only.
+  void pack(const GruLayout& layout, const T* parameters);
+};
+
+}  // namespace kalmia::nn
