@@ -20,6 +20,7 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
+#include <cmath>
 #include <limits>
 
 #include "lanes/triangle-inl.h"
@@ -42,9 +43,10 @@ HWY_INLINE Line<T> log_positive(const Line<T>& a) {
 // What Cholesky does with a pivot that is zero up to rounding.
 enum class Pivots { Positive, Semidefinite };
 
-// Replaces a pivot by its root and gives the reciprocal of the root. Semidefinite: a pivot within
-// rounding of zero, |p| <= 4 n eps times the diagonal entry it came from, gives 0 and 0, which
-// drops the direction from all later solves.
+// Replaces a pivot by its root and gives the reciprocal of the root. Semidefinite: with d the
+// diagonal entry the pivot came from, a pivot in [-eps^(1/3) d, 4 n eps d] is rounding and gives 0
+// and 0, which drops the direction from all later solves; one that is further below zero fails.
+// (The lower bound is generous because earlier pivots may be small, and amplify rounding.)
 template <Pivots pivots, typename T>
 HWY_INLINE void take_root(const Line<T>& diagonal, int n, T* pivot, T* inv) {
   const Line<T> nan = broadcast(std::numeric_limits<T>::quiet_NaN());
@@ -54,13 +56,17 @@ HWY_INLINE void take_root(const Line<T>& diagonal, int n, T* pivot, T* inv) {
   Line<T> root = select(good, sqrt(finite), nan);
   Line<T> reciprocal = broadcast(T(1)) / root;
   if constexpr (pivots == Pivots::Semidefinite) {
-    const T tolerance = T(4) * static_cast<T>(n) * std::numeric_limits<T>::epsilon();
-    // Written with the comparison reversed, so that a NaN stays a NaN; a zero diagonal is dropped.
-    const Line<T> bound = broadcast(tolerance) * abs(diagonal);
-    const LineMask<T> large = greater(abs(finite), bound);
+    const T above = T(4) * static_cast<T>(n) * std::numeric_limits<T>::epsilon();
+    const T below = std::cbrt(std::numeric_limits<T>::epsilon());
+    const Line<T> d = abs(diagonal);
+    const LineMask<T> large = greater(finite, broadcast(above) * d);
+    // Comparisons that are false for NaN, so that a NaN stays one. -p - below d <= 0 is rounding.
+    const Line<T> excess = fnma(broadcast(below), d, -finite);
+    const LineMask<T> indefinite = greater(excess, zero<T>());
     const LineMask<T> number = greater(abs(finite) + broadcast(T(1)), zero<T>());
-    root = select(large, root, select(number, zero<T>(), nan));
-    reciprocal = select(large, reciprocal, select(number, zero<T>(), nan));
+    const Line<T> dropped = select(indefinite, nan, select(number, zero<T>(), nan));
+    root = select(large, root, dropped);
+    reciprocal = select(large, reciprocal, dropped);
   }
   store(root, pivot);
   store(reciprocal, inv);

@@ -1,0 +1,157 @@
+// A random model with random data for one lane group: what the tests of the window engine run on.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "base/random.hpp"
+#include "kalman/emission.hpp"
+#include "kalman/transition_map.hpp"
+#include "lanes/panel.hpp"
+#include "model/batch.hpp"
+
+namespace kalmia::test {
+
+/// An expert map that depends on the state in F and in e:
+///   F_ij = a_ij + b_ij sin(x_j),  e_i = c_i cos(x_i).
+class WavyMap : public kalman::TransitionMap {
+ public:
+  WavyMap(int state_dim, std::uint64_t seed) : n_(state_dim) {
+    RandomStream random(seed, "wavy map");
+    for (int i = 0; i < n_ * n_; ++i) {
+      a_.push_back((i % (n_ + 1) == 0 ? 0.8 : 0.0) + 0.1 * random.normal() / n_);
+      b_.push_back(0.2 * random.normal() / n_);
+    }
+    for (int i = 0; i < n_; ++i) c_.push_back(0.1 * random.normal());
+  }
+  int state_dim() const override { return n_; }
+  std::size_t scratch_size() const override { return 0; }
+  double F(int i, int j, double x_j) const { return a_[at(i, j)] + b_[at(i, j)] * std::sin(x_j); }
+  double e(int i, double x_i) const { return c_[static_cast<std::size_t>(i)] * std::cos(x_i); }
+  void forward(const double* x, double* F_out, double* e_out, double*) const override {
+    for (int b = 0; b < kLanes; ++b)
+      for (int i = 0; i < n_; ++i) {
+        e_out[i * kLanes + b] = e(i, x[i * kLanes + b]);
+        for (int j = 0; j < n_; ++j)
+          F_out[(i * n_ + j) * kLanes + b] = F(i, j, x[j * kLanes + b]);
+      }
+  }
+  void backward(const double* x, const double* d_F, const double* d_e, double* d_x,
+                double*) const override {
+    for (int b = 0; b < kLanes; ++b)
+      for (int i = 0; i < n_; ++i) {
+        d_x[i * kLanes + b] -=
+            d_e[i * kLanes + b] * c_[static_cast<std::size_t>(i)] * std::sin(x[i * kLanes + b]);
+        for (int j = 0; j < n_; ++j)
+          d_x[j * kLanes + b] +=
+              d_F[(i * n_ + j) * kLanes + b] * b_[at(i, j)] * std::cos(x[j * kLanes + b]);
+      }
+  }
+
+ private:
+  static constexpr int kLanes = lanes::kLineLanes<double>;
+  std::size_t at(int i, int j) const { return static_cast<std::size_t>(i * n_ + j); }
+  int n_;
+  std::vector<double> a_, b_, c_;
+};
+
+/// What a case has beyond the plain one: everything measured, all lanes full, all starting.
+struct WindowFeatures {
+  bool map = true;
+  bool missing = false;
+  bool uneven = false;   ///< lanes of different length, 0 and 1 among them
+  bool carried = false;  ///< every other lane goes on from a carried state
+  bool centre = false;
+};
+
+/// Owns a model, its parameters and one lane group's data, all drawn from `seed`.
+template <typename T>
+struct WindowCase {
+  model::Architecture architecture;
+  kalman::Emission emission;
+  std::unique_ptr<WavyMap> map;
+  Buffer<T> parameters;
+  model::PackedNetwork<T> network;
+  model::LaneGroup<T> group;
+
+  WindowCase(const model::ArchitectureOptions& options, const WindowFeatures& features, int steps,
+             int lanes, std::uint64_t seed)
+      : architecture(options), emission(random_emission(options, seed)) {
+    if (features.map) map = std::make_unique<WavyMap>(options.state_dim, seed);
+    RandomStream random(seed, "window case");
+    parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
+    model::initialise(architecture, seed, 0.4, 0.9, parameters.data());
+    for (T& p : parameters.span()) p += static_cast<T>(0.1 * random.normal());
+    pack();
+    fill(features, steps, lanes, random);
+  }
+
+  void pack() { network.pack(architecture, parameters.data()); }
+  model::WindowModel<T> model() const { return {&architecture, &network, &emission, map.get()}; }
+
+ private:
+  static kalman::Emission random_emission(const model::ArchitectureOptions& o,
+                                          std::uint64_t seed) {
+    RandomStream random(seed, "emission");
+    const int n = o.state_dim, m = o.meas_dim;
+    std::vector<double> H(static_cast<std::size_t>(m * n)), R(static_cast<std::size_t>(m * m));
+    for (double& h : H) h = random.normal();
+    std::vector<double> root(R.size());
+    for (double& r : root) r = 0.3 * random.normal();
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < m; ++j) {
+        double sum = i == j ? 0.3 : 0.0;
+        for (int k = 0; k < m; ++k)
+          sum += root[static_cast<std::size_t>(i * m + k)] *
+                 root[static_cast<std::size_t>(j * m + k)];
+        R[static_cast<std::size_t>(i * m + j)] = sum;
+      }
+    return {n, m, H, R};
+  }
+
+  void fill(const WindowFeatures& features, int steps, int lanes, RandomStream& random) {
+    group.resize(architecture, steps, lanes);
+    for (double& y : group.y.span()) y = random.normal();
+    for (T& x : group.input_fwd.span()) x = static_cast<T>(random.normal());
+    for (T& x : group.input_bwd.span()) x = static_cast<T>(random.normal());
+    if (features.missing) {
+      group.observed.resize(group.y.size());
+      for (double& o : group.observed.span()) o = random.uniform() < 0.7 ? 1.0 : 0.0;
+      for (std::size_t i = 0; i < group.y.size(); ++i)
+        if (group.observed[i] == 0.0) group.y[i] = std::nan("");
+    }
+    if (features.uneven)
+      for (int lane = 0; lane < lanes; ++lane)
+        group.length.push_back(lane < 2 ? lane
+                                        : static_cast<int>(random.below(
+                                              static_cast<std::uint64_t>(steps + 1))));
+    if (features.centre) {
+      group.centre.resize(static_cast<std::size_t>(steps * architecture.state_dim() * lanes));
+      for (double& c : group.centre.span()) c = random.normal();
+    }
+    if (features.carried) carry_into(lanes, random);
+  }
+
+  void carry_into(int lanes, RandomStream& random) {
+    const int n = architecture.state_dim();
+    for (int lane = 0; lane < lanes; ++lane)
+      group.fresh.push_back(static_cast<std::uint8_t>(lane % 2));
+    for (T& h : group.carry.h.span()) h = static_cast<T>(0.5 * random.normal());
+    for (double& x : group.carry.x.span()) x = random.normal();
+    for (int lane = 0; lane < lanes; ++lane) {
+      std::vector<double> root(static_cast<std::size_t>(n * n));
+      for (double& r : root) r = 0.5 * random.normal();
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+          double sum = i == j ? 0.2 : 0.0;
+          for (int k = 0; k < n; ++k)
+            sum += root[static_cast<std::size_t>(i * n + k)] *
+                   root[static_cast<std::size_t>(j * n + k)];
+          group.carry.P[static_cast<std::size_t>((i * n + j) * lanes + lane)] = sum;
+        }
+    }
+  }
+};
+
+}  // namespace kalmia::test
