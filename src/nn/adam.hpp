@@ -56,16 +56,17 @@ class Adam {
 
   /// parameters -= rate_factor * learning_rate * m / (sqrt(v) + epsilon). Sums run in a fixed
   /// order, so the result does not depend on threads. A gradient with a NaN or an infinity changes
-  /// nothing.
+  /// nothing. Both spans must start on a line (a Buffer does).
   AdamStep step(std::span<const T> gradient, std::span<T> parameters, double rate_factor = 1);
 
   std::int64_t steps_taken() const { return steps_; }
-  std::span<T> first_moment() { return m_.span(); }
-  std::span<T> second_moment() { return v_.span(); }
+  std::span<T> first_moment() { return m_.span().first(static_cast<std::size_t>(size_)); }
+  std::span<T> second_moment() { return v_.span().first(static_cast<std::size_t>(size_)); }
   void set_steps_taken(std::int64_t steps) { steps_ = steps; }
 
  private:
   AdamOptions options_;
+  std::ptrdiff_t size_;
   Buffer<T> m_;
   Buffer<T> v_;
   std::int64_t steps_ = 0;

@@ -1,0 +1,227 @@
+#include "model/stream.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/stream.cpp"
+#include <hwy/foreach_target.h>
+
+#include "lanes/matvec-inl.h"
+#include "model/window_recursion-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::model::HWY_NAMESPACE {
+
+// h = GRU(x, h), all gates as vectors over the hidden units (see nn/gru.hpp).
+template <typename T>
+void stream_gru(const typename FilterStream<T>::Weights& weights,
+                typename FilterStream<T>::Scratch& s, const T* x) {
+  T* h = s.h.data();
+  matvec(weights.input, x, weights.bias_input.data(), s.gates_input.data());
+  matvec(weights.hidden, static_cast<const T*>(h), weights.bias_hidden.data(),
+         s.gates_hidden.data());
+  const int units = weights.hidden.rows / 3;
+  const T* in = s.gates_input.data();
+  const T* hid = s.gates_hidden.data();
+  for (int u = 0; u < units; u += kLineLanes<T>) {
+    const Line<T> r = sigmoid(load(in + u) + load(hid + u));
+    const Line<T> z = sigmoid(load(in + units + u) + load(hid + units + u));
+    const Line<T> n = tanh(fma(r, load(hid + 2 * units + u), load(in + 2 * units + u)));
+    store(fma(z, load(h + u) - n, n), h + u);
+  }
+}
+
+// Decodes h and puts the outputs on the record of a window of one step. Every lane gets the same
+// numbers: stores of whole lines, so that the recursion's loads need not wait for parts.
+template <typename T>
+void stream_decode(const Architecture& arch, const typename FilterStream<T>::Weights& weights,
+                   typename FilterStream<T>::Scratch& s, int lanes) {
+  const T* in = s.h.data();
+  T* out = s.a.data();
+  for (std::size_t i = 0; i < weights.layer.size(); ++i) {
+    matvec(weights.layer[i], in, weights.bias[i].data(), out);
+    if (i + 1 == weights.layer.size()) break;
+    for (int u = 0; u < weights.layer[i].rows; u += kLineLanes<T>)
+      store(zero_if_negative(load(out + u)), out + u);
+    in = out;
+    out = out == s.a.data() ? s.b.data() : s.a.data();
+  }
+  const RecordRows rows(arch, false);
+  T* record = s.workspace.records.data();
+  for (int row = 0; row < arch.output_rows(); ++row) {
+    const Line<T> value = broadcast(out[row]);
+    for (int lane = 0; lane < lanes; lane += kLineLanes<T>)
+      store(value, record + (rows.out + row) * lanes + lane);
+  }
+  for (int i = 0; i < arch.state_dim(); ++i) {
+    const Line<T> value =
+        softplus(broadcast(out[arch.L_row() + lanes::triangle_index(i, i)]));
+    for (int lane = 0; lane < lanes; lane += kLineLanes<T>)
+      store(value, record + (rows.diag + i) * lanes + lane);
+  }
+}
+
+template <typename T>
+void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weights& weights,
+               typename FilterStream<T>::Scratch& s, const T* x, bool started) {
+  const int lanes = lanes::kLaneQuantum;
+  if (started) {
+    stream_gru<T>(weights, s, x);
+    stream_decode<T>(*model.architecture, weights, s, lanes);
+  }
+  WindowInput<T> in;
+  in.steps = 1;
+  in.lanes = lanes;
+  in.y = s.y.data();
+  in.observed = s.observed.data();
+  in.fresh = s.fresh.data();
+  WindowMoments moments;
+  moments.x_pred = s.x_pred.data();
+  moments.P_pred = s.P_pred.data();
+  RecursionPass<T>(model, in, s.workspace, 0).forward(s.carry.x.data(), s.carry.P.data(), moments);
+}
+
+void step_float(const WindowModel<float>& model, const FilterStream<float>::Weights& weights,
+                FilterStream<float>::Scratch& scratch, const float* x, bool started) {
+  step_here<float>(model, weights, scratch, x, started);
+}
+void step_double(const WindowModel<double>& model, const FilterStream<double>::Weights& weights,
+                 FilterStream<double>::Scratch& scratch, const double* x, bool started) {
+  step_here<double>(model, weights, scratch, x, started);
+}
+
+}  // namespace kalmia::model::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "kalmia/error.hpp"
+
+namespace kalmia::model {
+
+HWY_EXPORT(step_float);
+HWY_EXPORT(step_double);
+
+namespace {
+
+constexpr int kLanes = lanes::kLaneQuantum;
+
+// `blocks` blocks of `size` numbers, each padded to whole lines.
+template <typename T>
+void assign_padded(Buffer<T>& to, const T* from, int size, int blocks = 1) {
+  const int padded = lanes::padded_to_line<T>(size);
+  to.resize(static_cast<std::size_t>(blocks * padded));
+  for (int b = 0; b < blocks; ++b) std::copy_n(from + b * size, size, to.data() + b * padded);
+}
+
+// Puts each number on all lanes of its row of a panel.
+void spread(std::span<const double> from, double* panel) {
+  for (std::size_t i = 0; i < from.size(); ++i)
+    std::fill_n(panel + i * static_cast<std::size_t>(kLanes), kLanes, from[i]);
+}
+
+// Takes the first lane of each row.
+void gather(const double* panel, std::span<double> to) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = panel[i * static_cast<std::size_t>(kLanes)];
+}
+
+}  // namespace
+
+template <typename T>
+FilterStream<T>::FilterStream(const WindowModel<T>& model, std::span<const T> parameters)
+    : model_(model) {
+  const Architecture& arch = *model.architecture;
+  if (arch.options.two_sided)
+    throw ConfigError("a two-sided model cannot be streamed: it needs the future measurements");
+  if (static_cast<std::ptrdiff_t>(parameters.size()) != arch.parameters.size())
+    throw ConfigError("FilterStream: " + std::to_string(parameters.size()) +
+                      " parameters, but the model has " + std::to_string(arch.parameters.size()));
+  const T* p = parameters.data();
+  const nn::GruLayout& gru = arch.gru_fwd;
+  weights_.input.assign(p + gru.weight_ih, 3 * gru.hidden, gru.input, 3);
+  weights_.hidden.assign(p + gru.weight_hh, 3 * gru.hidden, gru.hidden, 3);
+  assign_padded(weights_.bias_input, p + gru.bias_ih, gru.hidden, 3);
+  assign_padded(weights_.bias_hidden, p + gru.bias_hh, gru.hidden, 3);
+  int widest = 0;
+  for (int i = 0; i < arch.decoder.layers(); ++i) {
+    const auto layer = static_cast<std::size_t>(i);
+    const int rows = arch.decoder.widths[layer + 1];
+    weights_.layer.emplace_back().assign(p + arch.decoder.weight[layer], rows,
+                                         arch.decoder.widths[layer]);
+    assign_padded(weights_.bias.emplace_back(), p + arch.decoder.bias[layer], rows);
+    widest = std::max(widest, weights_.layer.back().rows);
+  }
+
+  const auto N = static_cast<std::size_t>(arch.state_dim());
+  const auto M = static_cast<std::size_t>(arch.meas_dim());
+  const auto lanes = static_cast<std::size_t>(kLanes);
+  scratch_.gates_input.resize(weights_.bias_input.size());
+  scratch_.gates_hidden.resize(weights_.bias_hidden.size());
+  scratch_.h.resize(weights_.bias_hidden.size() / 3);
+  scratch_.a.resize(static_cast<std::size_t>(widest));
+  scratch_.b.resize(static_cast<std::size_t>(widest));
+  scratch_.workspace.prepare(arch, model.map, 1, kLanes, false);
+  scratch_.carry.resize(arch, kLanes);
+  scratch_.y.resize(M * lanes);
+  scratch_.observed.resize(M * lanes);
+  scratch_.x_pred.resize(N * lanes);
+  scratch_.P_pred.resize(N * N * lanes);
+  scratch_.fresh.assign(lanes, 1);
+  x_pred_.resize(N);
+  P_pred_.resize(N * N);
+}
+
+template <typename T>
+StreamState<T> FilterStream<T>::start() const {
+  const Architecture& arch = *model_.architecture;
+  const auto N = static_cast<std::size_t>(arch.state_dim());
+  StreamState<T> state;
+  state.h.assign(static_cast<std::size_t>(arch.options.hidden), T(0));
+  state.features.assign(static_cast<std::size_t>(arch.options.input_dim), T(0));
+  state.x.assign(N, 0.0);
+  state.P.assign(N * N, 0.0);
+  return state;
+}
+
+template <typename T>
+StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double> y,
+                                   std::span<const T> features) {
+  Scratch& s = scratch_;
+  if (y.size() * static_cast<std::size_t>(kLanes) != s.y.size() ||
+      features.size() != state.features.size())
+    throw ConfigError("step: " + std::to_string(y.size()) + " measured components and " +
+                      std::to_string(features.size()) + " features, but the model has " +
+                      std::to_string(model_.architecture->meas_dim()) + " and " +
+                      std::to_string(state.features.size()));
+  spread(y, s.y.data());
+  for (std::size_t i = 0; i < y.size(); ++i)
+    std::fill_n(s.observed.data() + i * static_cast<std::size_t>(kLanes), kLanes,
+                std::isnan(y[i]) ? 0.0 : 1.0);
+  spread(state.x, s.carry.x.data());
+  spread(state.P, s.carry.P.data());
+  std::fill(s.fresh.begin(), s.fresh.end(), static_cast<std::uint8_t>(state.started ? 0 : 1));
+  std::copy(state.h.begin(), state.h.end(), s.h.data());
+  s.workspace.failures.clear();
+
+  if constexpr (sizeof(T) == 4)
+    HWY_DYNAMIC_DISPATCH(step_float)(model_, weights_, s, state.features.data(), state.started);
+  else
+    HWY_DYNAMIC_DISPATCH(step_double)(model_, weights_, s, state.features.data(), state.started);
+
+  std::copy_n(s.h.data(), state.h.size(), state.h.data());
+  gather(s.carry.x.data(), state.x);
+  gather(s.carry.P.data(), state.P);
+  gather(s.x_pred.data(), x_pred_);
+  gather(s.P_pred.data(), P_pred_);
+  std::copy(features.begin(), features.end(), state.features.begin());
+  state.started = true;
+  return {.nll = s.workspace.lane_nll[0], .failed = !s.workspace.failures.empty()};
+}
+
+template class FilterStream<float>;
+template class FilterStream<double>;
+
+}  // namespace kalmia::model
+#endif

@@ -1,0 +1,72 @@
+// One step of one sequence: the filter as it runs inside a user's program.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "lanes/matvec.hpp"
+#include "model/window.hpp"
+
+namespace kalmia::model {
+
+/// All that a sequence remembers. Copy it, save it, keep a million of them.
+template <typename T>
+struct StreamState {
+  bool started = false;
+  std::vector<T> h;         ///< hidden state of the GRU
+  std::vector<T> features;  ///< what the GRU reads next: features of the last measurement
+  std::vector<double> x;    ///< x[k|<=k], N
+  std::vector<double> P;    ///< P[k|<=k], N N, row-major
+};
+
+/// What one step gave.
+struct StreamResult {
+  double nll = 0;  ///< r' M^-1 r + log det M of the measured components
+  bool failed = false;  ///< the innovation covariance was not positive definite; the state is lost
+};
+
+/// Steps sequences of a one-sided model one at a time. Holds the weights in the layout of a single
+/// vector, and scratch: one per thread. `step` does not allocate.
+template <typename T>
+class FilterStream {
+ public:
+  /// `parameters` is the block the model's network was packed from. The model's parts must outlive
+  /// this object; change the weights and it must be made anew. Throws ConfigError for a two-sided
+  /// model, which would need the future.
+  FilterStream(const WindowModel<T>& model, std::span<const T> parameters);
+
+  StreamState<T> start() const;
+
+  /// Predicts from the state's past, updates with y[k] (NaN = missing), and notes `features`
+  /// (of y[k], finite) for the next prediction.
+  StreamResult step(StreamState<T>& state, std::span<const double> y, std::span<const T> features);
+
+  /// x[k|<k] and P[k|<k] of the last step.
+  std::span<const double> x_pred() const { return x_pred_; }
+  std::span<const double> P_pred() const { return P_pred_; }
+
+  /// The weights as the kernel reads them; see stream.cpp.
+  struct Weights {
+    lanes::ColumnMatrix<T> input, hidden;  ///< GRU, gates in blocks r, z, n
+    Buffer<T> bias_input, bias_hidden;
+    std::vector<lanes::ColumnMatrix<T>> layer;  ///< decoder
+    std::vector<Buffer<T>> bias;
+  };
+  struct Scratch {
+    Buffer<T> gates_input, gates_hidden, h, a, b;
+    Workspace<T> workspace;
+    Carry<T> carry;
+    Buffer<double> y, observed, x_pred, P_pred;
+    std::vector<std::uint8_t> fresh;
+  };
+
+ private:
+  WindowModel<T> model_;
+  Weights weights_;
+  Scratch scratch_;
+  std::vector<double> x_pred_, P_pred_;
+};
+
+}  // namespace kalmia::model

@@ -1,0 +1,111 @@
+#include "model/stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kalmia/error.hpp"
+#include "lanes/isa.hpp"
+#include "support/window_case.hpp"
+
+namespace kalmia::model {
+namespace {
+
+using test::WindowCase;
+using test::WindowFeatures;
+
+ArchitectureOptions stream_options(int state_dim, int meas_dim, bool recursive) {
+  ArchitectureOptions options;
+  options.state_dim = state_dim;
+  options.meas_dim = meas_dim;
+  options.input_dim = meas_dim + 1;
+  options.hidden = 21;
+  options.decoder = {17, 9};
+  options.recursive = recursive;
+  return options;
+}
+
+// Streaming a sequence gives what the window engine gives for its lane.
+template <typename T>
+void expect_equal_to_window(const ArchitectureOptions& options, double tolerance) {
+  constexpr int kSteps = 25, kLanes = 16, kLane = 3;
+  WindowCase<T> at(options, {.missing = true}, kSteps, kLanes, 17);
+  const int N = options.state_dim, M = options.meas_dim, inputs = options.input_dim;
+  Buffer<double> x_filt(static_cast<std::size_t>(kSteps * N * kLanes));
+  Buffer<double> P_pred(static_cast<std::size_t>(kSteps * N * N * kLanes));
+  Buffer<double> nll(static_cast<std::size_t>(kSteps * kLanes));
+  WindowMoments moments;
+  moments.x_filt = x_filt.data();
+  moments.P_pred = P_pred.data();
+  moments.nll = nll.data();
+  Workspace<T> workspace;
+  workspace.prepare(at.architecture, at.map.get(), kSteps, kLanes, false);
+  window_forward(at.model(), at.group.view(), at.group.carry, moments, workspace);
+
+  FilterStream<T> stream(at.model(), at.parameters.span());
+  StreamState<T> state = stream.start();
+  for (int k = 0; k < kSteps; ++k) {
+    std::vector<double> y;
+    for (int m = 0; m < M; ++m) {
+      const auto i = static_cast<std::size_t>((k * M + m) * kLanes + kLane);
+      y.push_back(at.group.observed[i] != 0 ? at.group.y[i] : std::nan(""));
+    }
+    // The window's input at k + 1 is what was noted with the measurement at k.
+    std::vector<T> features(static_cast<std::size_t>(inputs), T(0));
+    for (int i = 0; i < inputs && k + 1 < kSteps; ++i)
+      features[static_cast<std::size_t>(i)] =
+          at.group.input_fwd[static_cast<std::size_t>(((k + 1) * inputs + i) * kLanes + kLane)];
+    const StreamResult result = stream.step(state, y, features);
+    ASSERT_FALSE(result.failed);
+    ASSERT_NEAR(result.nll, nll[static_cast<std::size_t>(k * kLanes + kLane)], 100 * tolerance)
+        << "step " << k;
+    for (int i = 0; i < N; ++i)
+      ASSERT_NEAR(state.x[static_cast<std::size_t>(i)],
+                  x_filt[static_cast<std::size_t>((k * N + i) * kLanes + kLane)], tolerance)
+          << "step " << k;
+    for (int i = 0; i < N * N; ++i)
+      ASSERT_NEAR(stream.P_pred()[static_cast<std::size_t>(i)],
+                  P_pred[static_cast<std::size_t>((k * N * N + i) * kLanes + kLane)], tolerance)
+          << "step " << k;
+  }
+}
+
+TEST(FilterStream, EqualsTheWindowInDouble) {
+  for (const lanes::Isa isa : lanes::available_isas()) {
+    SCOPED_TRACE(lanes::isa_name(isa));
+    lanes::force_isa(isa);
+    expect_equal_to_window<double>(stream_options(3, 2, true), 1e-11);
+    expect_equal_to_window<double>(stream_options(5, 1, false), 1e-11);
+  }
+  lanes::use_best_isa();
+}
+
+TEST(FilterStream, EqualsTheWindowInFloat) {
+  for (const lanes::Isa isa : lanes::available_isas()) {
+    SCOPED_TRACE(lanes::isa_name(isa));
+    lanes::force_isa(isa);
+    expect_equal_to_window<float>(stream_options(3, 2, true), 1e-4);
+    expect_equal_to_window<float>(stream_options(16, 1, true), 1e-4);
+  }
+  lanes::use_best_isa();
+}
+
+TEST(FilterStream, RefusesWhatCannotBeStreamed) {
+  ArchitectureOptions two_sided = stream_options(3, 2, true);
+  two_sided.two_sided = true;
+  WindowCase<float> smoother(two_sided, {}, 4, 16, 1);
+  EXPECT_THROW(FilterStream<float>(smoother.model(), smoother.parameters.span()), ConfigError);
+
+  WindowCase<float> filter(stream_options(3, 2, true), {}, 4, 16, 1);
+  EXPECT_THROW(FilterStream<float>(filter.model(), filter.parameters.span().first(5)),
+               ConfigError);
+  FilterStream<float> stream(filter.model(), filter.parameters.span());
+  StreamState<float> state = stream.start();
+  const std::vector<double> y(3);
+  EXPECT_THROW(stream.step(state, y, state.features), ConfigError);
+}
+
+}  // namespace
+}  // namespace kalmia::model

@@ -1,0 +1,174 @@
+#include "model/window.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kalmia/error.hpp"
+#include "lanes/isa.hpp"
+#include "support/gradient_check.hpp"
+#include "support/window_case.hpp"
+
+namespace kalmia::model {
+namespace {
+
+using test::WindowCase;
+using test::WindowFeatures;
+
+struct GradientCase {
+  std::string name;
+  bool recursive;
+  bool two_sided;
+  int state_dim;
+  int meas_dim;
+  WindowFeatures features;
+};
+
+void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.name; }
+
+std::vector<GradientCase> gradient_cases() {
+  const WindowFeatures plain;
+  const WindowFeatures no_map{.map = false};
+  const WindowFeatures all{.missing = true, .uneven = true, .carried = true, .centre = true};
+  return {
+      {"RecursiveFilter", true, false, 3, 3, plain},
+      {"RecursiveFilterWithoutMap", true, false, 3, 2, no_map},
+      {"RecursiveFilterMissing", true, false, 3, 2, {.missing = true}},
+      {"RecursiveFilterUneven", true, false, 2, 2, {.uneven = true}},
+      {"RecursiveFilterCarried", true, false, 3, 1, {.carried = true}},
+      {"RecursiveFilterCentred", true, false, 3, 2, {.centre = true}},
+      {"RecursiveFilterEverything", true, false, 4, 2, all},
+      {"RecurrentFilterEverything", false, false, 3, 2, all},
+      {"RecursiveSmootherEverything", true, true, 3, 2, all},
+      {"RecurrentSmootherEverything", false, true, 3, 2, all},
+      {"MoreMeasurementsThanStates", true, false, 2, 3, all},
+      {"OneState", true, false, 1, 1, all},
+  };
+}
+
+class WindowGradient : public testing::TestWithParam<GradientCase> {};
+
+// The whole backward pass, parameter by parameter, and the carried state, against central
+// differences of the forward pass in double.
+TEST_P(WindowGradient, MatchesCentralDifferences) {
+  const GradientCase& c = GetParam();
+  ArchitectureOptions options;
+  options.state_dim = c.state_dim;
+  options.meas_dim = c.meas_dim;
+  options.input_dim = 3;
+  options.hidden = 7;
+  options.decoder = {6, 5};
+  options.recursive = c.recursive;
+  options.two_sided = c.two_sided;
+  constexpr int kSteps = 19, kLanes = 16;  // more than one chunk of weight gradients
+  constexpr double kScale = 0.01;
+  WindowCase<double> at(options, c.features, kSteps, kLanes, 11);
+  Workspace<double> workspace;
+  workspace.prepare(at.architecture, at.map.get(), kSteps, kLanes, true);
+  const auto start = [&] {
+    Carry<double> carry;
+    carry.resize(at.architecture, kLanes);
+    std::copy_n(at.group.carry.h.data(), carry.h.size(), carry.h.data());
+    std::copy_n(at.group.carry.x.data(), carry.x.size(), carry.x.data());
+    std::copy_n(at.group.carry.P.data(), carry.P.size(), carry.P.data());
+    return carry;
+  };
+  const auto loss = [&] {
+    at.pack();
+    Carry<double> carry = start();
+    return kScale * window_forward(at.model(), at.group.view(), carry, {}, workspace);
+  };
+  ASSERT_TRUE(std::isfinite(loss()));
+  ASSERT_TRUE(workspace.failures.empty());
+  window_backward(at.model(), at.group.view(), kScale, workspace);
+  const std::vector<double> gradient(workspace.gradient.data(),
+                                     workspace.gradient.data() + workspace.gradient.size());
+  const std::vector<double> d_h(workspace.d_h.data(), workspace.d_h.data() + workspace.d_h.size());
+  const std::vector<double> d_x(workspace.d_x.data(), workspace.d_x.data() + workspace.d_x.size());
+  const std::vector<double> d_P(workspace.d_P.data(), workspace.d_P.data() + workspace.d_P.size());
+
+  std::vector<test::GradientVariable> variables;
+  for (const nn::ParameterView& view : at.architecture.parameters.views()) {
+    const auto size = static_cast<std::size_t>(view.size());
+    variables.push_back({view.name, {at.parameters.data() + view.offset, size},
+                         {gradient.data() + view.offset, size}, 0});
+  }
+  if (c.features.carried) {
+    variables.push_back({"carried h", at.group.carry.h.span(), d_h, 0});
+    variables.push_back({"carried x", at.group.carry.x.span(), d_x, 0});
+    variables.push_back({"carried P", at.group.carry.P.span(), d_P, c.state_dim});
+  }
+  // A short difference: it must not step over the kinks of the decoder's ReLU.
+  test::check_gradient(loss, variables, 5, {.step = 1e-6});
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, WindowGradient, testing::ValuesIn(gradient_cases()),
+                         [](const auto& test) { return test.param.name; });
+
+// d loss / d R, which the learned measurement noise needs.
+TEST(Window, GradientOfTheMeasurementNoise) {
+  ArchitectureOptions options;
+  options.state_dim = 3;
+  options.meas_dim = 2;
+  options.input_dim = 2;
+  options.hidden = 5;
+  options.decoder = {4};
+  WindowCase<double> at(options, {.missing = true, .uneven = true}, 9, 16, 3);
+  Workspace<double> workspace;
+  workspace.prepare(at.architecture, at.map.get(), 9, 16, true);
+  std::vector<double> R = at.emission.R();
+  const auto loss = [&] {
+    at.emission.set_R(R);
+    Carry<double> carry;
+    carry.resize(at.architecture, 16);
+    return window_forward(at.model(), at.group.view(), carry, {}, workspace);
+  };
+  loss();
+  window_backward(at.model(), at.group.view(), 1.0, workspace);
+  const std::vector<double> d_R(workspace.d_R.data(), workspace.d_R.data() + 4);
+  test::check_gradient(loss, {{"R", R, d_R, 2}}, 7);
+}
+
+// A lane that breaks down is named, and does not touch the others.
+TEST(Window, ReportsTheLaneThatFailed) {
+  ArchitectureOptions options;
+  options.state_dim = 2;
+  options.meas_dim = 1;
+  options.input_dim = 1;
+  options.hidden = 4;
+  options.decoder = {4};
+  WindowCase<float> at(options, {.carried = true}, 6, 16, 3);
+  const int n = 2;
+  for (int i = 0; i < n * n; ++i)
+    at.group.carry.P[static_cast<std::size_t>(i * 16 + 4)] = i % 3 == 0 ? -1e6 : 0.0;
+  Workspace<float> workspace;
+  workspace.prepare(at.architecture, at.map.get(), 6, 16, true);
+  window_forward(at.model(), at.group.view(), at.group.carry, {}, workspace);
+  ASSERT_EQ(workspace.failures.size(), 1u);
+  EXPECT_EQ(workspace.failures[0].lane, 4);
+  EXPECT_EQ(workspace.failures[0].step, 0);
+  EXPECT_TRUE(std::isnan(workspace.lane_nll[4]));
+  window_backward(at.model(), at.group.view(), 1.0, workspace);
+  for (const float g : workspace.gradient.span()) ASSERT_TRUE(std::isfinite(g));
+}
+
+TEST(Window, RefusesSizesThatDoNotFit) {
+  ArchitectureOptions options;
+  options.state_dim = 2;
+  options.meas_dim = 1;
+  options.input_dim = 1;
+  WindowCase<float> at(options, {}, 6, 16, 3);
+  Workspace<float> workspace;
+  workspace.prepare(at.architecture, at.map.get(), 4, 16, false);
+  EXPECT_THROW(window_forward(at.model(), at.group.view(), at.group.carry, {}, workspace),
+               ConfigError);
+  workspace.prepare(at.architecture, at.map.get(), 6, 16, false);
+  EXPECT_THROW(window_backward(at.model(), at.group.view(), 1.0, workspace), ConfigError);
+  at.group.length.assign(16, 7);
+  EXPECT_THROW(window_forward(at.model(), at.group.view(), at.group.carry, {}, workspace),
+               ConfigError);
+}
+
+}  // namespace
+}  // namespace kalmia::model
