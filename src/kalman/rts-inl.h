@@ -18,6 +18,40 @@ using lanes::LaneBits;
 using lanes::Put;
 using ln::entry;
 
+// J = P_filt F' P_pred^-1 (N x N). C: packed, inv: N lines of scratch. P_pred may be singular: only
+// its range is used. Returns the lanes whose P_pred is indefinite or NaN.
+template <typename T>
+[[nodiscard]] LaneBits rts_gain(int N, const T* F, const T* P_filt, const T* P_pred, T* J, T* C,
+                                T* inv) {
+  ln::pack_lower(N, P_pred, C);
+  const LaneBits failed = ln::cholesky<ln::Pivots::Semidefinite>(N, C, inv);
+  ln::multiply_nt(N, N, N, P_filt, F, J);
+  ln::solve_right(N, N, static_cast<const T*>(C), static_cast<const T*>(inv), J);
+  return failed;
+}
+
+// x_out = x_filt + J (x_smooth - x_pred). step: N lines of scratch.
+template <typename T>
+HWY_INLINE void rts_mean(int N, const T* J, const T* x_filt, const T* x_pred, const T* x_smooth,
+                         T* x_out, T* step) {
+  for (int n = 0; n < N; ++n)
+    ln::store(ln::load(entry(x_smooth, n)) - ln::load(entry(x_pred, n)), entry(step, n));
+  ln::copy_lines(N, x_filt, x_out);
+  ln::multiply_vec<Put::Add>(N, N, J, static_cast<const T*>(step), x_out);
+}
+
+// P_out = (I - J F) P_filt (I - J F)' + J Y J' with Y = P_smooth + Q. X, W: N x N scratch each.
+template <typename T>
+HWY_INLINE void rts_covariance(int N, const T* F, const T* J, const T* P_filt, const T* Y, T* P_out,
+                               T* X, T* W) {
+  ln::set_zero(N * N, X);
+  for (int n = 0; n < N; ++n) ln::store(ln::broadcast(T(1)), entry(X, n * N + n));
+  ln::multiply<Put::Sub>(N, N, N, J, F, X);
+  ln::sandwich<T>(N, X, P_filt, nullptr, P_out, W);
+  ln::multiply(N, N, N, J, Y, X);
+  ln::multiply_nt_symmetric<Put::Add>(N, N, static_cast<const T*>(X), J, P_out);
+}
+
 // One backward step, k -> k-1 (Rauch, Tung & Striebel 1965):
 //
 //   J      = P_filt[k-1] F' P_pred^-1
@@ -48,35 +82,20 @@ template <typename T>
   T* J = scratch;
   T* X = entry(J, N * N);
   T* Y = entry(X, N * N);
-  T* C = entry(Y, N * N);
+  T* W = entry(Y, N * N);
+  T* C = entry(W, N * N);
   T* inv = entry(C, lanes::triangle_size(N));
-  T* step = entry(inv, N);
-
-  ln::pack_lower(N, P_pred, C);
-  const LaneBits failed = ln::cholesky<ln::Pivots::Semidefinite>(N, C, inv);
-  ln::multiply_nt(N, N, N, P_filt, F, J);
-  ln::solve_right(N, N, C, inv, J);
-
-  for (int n = 0; n < N; ++n)
-    ln::store(ln::load(entry(x_smooth, n)) - ln::load(entry(x_pred, n)), entry(step, n));
-  ln::copy_lines(N, x_filt, x_out);
-  ln::multiply_vec<Put::Add>(N, N, J, step, x_out);
-
-  // X = I - J F;  P_out = X P_filt X' + J Y J',  Y = G[k] + L L'.
-  ln::set_zero(N * N, X);
-  for (int n = 0; n < N; ++n) ln::store(ln::broadcast(T(1)), entry(X, n * N + n));
-  ln::multiply<Put::Sub>(N, N, N, J, F, X);
-  ln::sandwich<T>(N, X, P_filt, nullptr, P_out, Y);
+  const LaneBits failed = rts_gain(N, F, P_filt, P_pred, J, C, inv);
+  rts_mean<T>(N, J, x_filt, x_pred, x_smooth, x_out, inv);
   ln::copy_lines(N * N, P_smooth, Y);
   if (L_packed != nullptr) {
     ln::gram_lower<Put::Add>(N, L_packed, Y);
   } else {
     ln::add_scaled(N * N, T(1), P_pred, Y);
     ln::multiply(N, N, N, F, P_filt, X);
-    ln::multiply_nt_symmetric<Put::Sub>(N, N, X, F, Y);
+    ln::multiply_nt_symmetric<Put::Sub>(N, N, static_cast<const T*>(X), F, Y);
   }
-  ln::multiply(N, N, N, J, Y, X);
-  ln::multiply_nt_symmetric<Put::Add>(N, N, X, J, P_out);
+  rts_covariance<T>(N, F, J, P_filt, Y, P_out, X, W);
   return failed;
 }
 

@@ -13,11 +13,11 @@ constexpr int predict_scratch_lines(int N) { return N * N; }
 
 /// For update_forward and update_backward.
 constexpr int update_scratch_lines(int N, int M) {
-  return 2 * N * M + 2 * M * M + lanes::triangle_size(M) + 4 * M;
+  return 2 * N * M + 2 * M * M + lanes::triangle_size(M) + 4 * M + 1;
 }
 
 /// For rts_step.
-constexpr int rts_scratch_lines(int N) { return 3 * N * N + lanes::triangle_size(N) + 2 * N; }
+constexpr int rts_scratch_lines(int N) { return 4 * N * N + lanes::triangle_size(N) + N; }
 
 /// Enough for any of them.
 constexpr int step_scratch_lines(int N, int M) {

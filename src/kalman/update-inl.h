@@ -22,23 +22,14 @@ using lanes::LaneBits;
 using lanes::Put;
 using ln::entry;
 
-// B (N x M) = A H' for symmetric A (N x N): column m gathers rows of A.
+/// An emission whose H differs between lanes (a linearised one): H is an M x N line matrix.
 template <typename T>
-HWY_INLINE void times_emission_t(const EmissionView& h, const T* A, T* B) {
-  const int N = h.state_dim;
-  const int M = h.meas_dim;
-  for (int m = 0; m < M; ++m) {
-    const int begin = h.row_begin[m];
-    const int end = h.row_begin[m + 1];
-    for (int n = 0; n < N; ++n) {
-      ln::Line<T> sum = ln::zero<T>();
-      for (int i = begin; i < end; ++i)
-        sum = ln::fma(ln::broadcast(static_cast<T>(h.value[i])),
-                      ln::load(entry(A, h.col[i] * N + n)), sum);
-      ln::store(sum, entry(B, n * M + m));
-    }
-  }
-}
+struct DenseEmission {
+  int state_dim;
+  int meas_dim;
+  const T* H;
+  const double* R;  ///< M x M, row-major
+};
 
 // sum over n of H(m, n) x[n step].
 template <typename T>
@@ -49,10 +40,111 @@ HWY_INLINE ln::Line<T> emission_row(const EmissionView& h, int m, const T* x, in
                   sum);
   return sum;
 }
+template <typename T>
+HWY_INLINE ln::Line<T> emission_row(const DenseEmission<T>& h, int m, const T* x, int step) {
+  ln::Line<T> sum = ln::zero<T>();
+  for (int n = 0; n < h.state_dim; ++n)
+    sum = ln::fma(ln::load(entry(h.H, m * h.state_dim + n)), ln::load(entry(x, n * step)), sum);
+  return sum;
+}
+
+// B (N x M) = A H' for symmetric A (N x N): column m gathers rows of A.
+template <typename T>
+HWY_INLINE void times_emission_t(const EmissionView& h, const T* A, T* B) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  for (int m = 0; m < M; ++m)
+    for (int n = 0; n < N; ++n) ln::store(emission_row(h, m, entry(A, n), N), entry(B, n * M + m));
+}
+template <typename T>
+HWY_INLINE void times_emission_t(const DenseEmission<T>& h, const T* A, T* B) {
+  ln::multiply_nt(h.state_dim, h.state_dim, h.meas_dim, A, h.H, B);
+}
 
 template <typename T>
 HWY_INLINE ln::LineMask<T> is_observed(const T* observed, int m) {
   return ln::nonzero(ln::load(entry(observed, m)));
+}
+
+// The part of the update that depends on P_pred only: G = P_pred H' (N x M), C = chol(H G + R)
+// (packed), inv (M, see cholesky-inl.h) and log_det (1 line), masked as update_forward describes.
+template <typename T, typename E>
+[[nodiscard]] LaneBits update_factor(const E& h, const T* observed, const T* P_pred, T* G, T* C,
+                                     T* inv, T* log_det) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  const ln::Line<T> none = ln::zero<T>();
+  times_emission_t(h, P_pred, G);
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j <= i; ++j)
+      ln::store(emission_row(h, i, static_cast<const T*>(entry(G, j)), M) +
+                    ln::broadcast(static_cast<T>(h.R[i * M + j])),
+                entry(C, lanes::triangle_index(i, j)));
+  if (observed != nullptr)
+    for (int i = 0; i < M; ++i) {
+      const ln::LineMask<T> seen = is_observed(observed, i);
+      for (int n = 0; n < N; ++n) {
+        T* g = entry(G, n * M + i);
+        ln::store(ln::select(seen, ln::load(g), none), g);
+      }
+      for (int j = 0; j <= i; ++j) {
+        T* s = entry(C, lanes::triangle_index(i, j));
+        const ln::Line<T> identity = i == j ? ln::broadcast(T(1)) : none;
+        const ln::Line<T> both = ln::select(is_observed(observed, j), ln::load(s), identity);
+        ln::store(ln::select(seen, both, identity), s);
+      }
+    }
+  const LaneBits failed = ln::cholesky(M, C, inv);
+  ln::store(ln::log_determinant(M, C), log_det);
+  return failed;
+}
+
+// The part that concerns the mean: r = y - H x_pred (stored as it is, NaN included), then masked
+// v = S^-1 r (M), x_filt = x_pred + G v, nll = r' v + log_det. x_filt may be x_pred.
+template <typename T, typename E>
+HWY_INLINE void update_mean(const E& h, const T* y, const T* observed, const T* x_pred, const T* G,
+                            const T* C, const T* inv, const T* log_det, T* r, T* v, T* x_filt,
+                            T* nll) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  for (int i = 0; i < M; ++i) {
+    ln::Line<T> r_i = ln::load(entry(y, i)) - emission_row(h, i, x_pred, 1);
+    ln::store(r_i, entry(r, i));
+    if (observed != nullptr) r_i = ln::select(is_observed(observed, i), r_i, ln::zero<T>());
+    ln::store(r_i, entry(v, i));
+  }
+  ln::solve_lower_vec(M, C, inv, v);  // C^-1 r
+  ln::Line<T> loss = ln::load(log_det);
+  for (int i = 0; i < M; ++i) loss = ln::fma(ln::load(entry(v, i)), ln::load(entry(v, i)), loss);
+  ln::store(loss, nll);
+  ln::solve_upper_vec(M, C, inv, v);  // S^-1 r
+  if (x_filt != x_pred) ln::copy_lines(N, x_pred, x_filt);
+  ln::multiply_vec<Put::Add>(N, M, G, static_cast<const T*>(v), x_filt);
+}
+
+// The part that concerns the covariance: K = G S^-1, A = P_pred - K G', B = A H',
+// P_filt = A - (B - K R) K'. D: N x M lines of scratch.
+template <typename T, typename E>
+HWY_INLINE void update_covariance(const E& h, const T* P_pred, const T* G, const T* C, const T* inv,
+                                  T* K, T* D, T* P_filt) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  ln::copy_lines(N * M, G, K);
+  ln::solve_right(N, M, C, inv, K);
+  ln::copy_lines(N * N, P_pred, P_filt);
+  ln::multiply_nt_symmetric<Put::Sub>(N, M, static_cast<const T*>(K), G, P_filt);  // A
+  times_emission_t(h, static_cast<const T*>(P_filt), D);                           // B
+  for (int m = 0; m < M; ++m)
+    for (int j = 0; j < M; ++j) {
+      const T noise = static_cast<T>(h.R[m * M + j]);
+      if (noise == 0) continue;
+      for (int n = 0; n < N; ++n) {
+        T* d = entry(D, n * M + j);
+        ln::store(ln::fnma(ln::load(entry(K, n * M + m)), ln::broadcast(noise), ln::load(d)), d);
+      }
+    }
+  ln::multiply_nt_symmetric<Put::Sub>(N, M, static_cast<const T*>(D), static_cast<const T*>(K),
+                                      P_filt);
 }
 
 // One measurement update and the loss of its innovation:
@@ -84,64 +176,12 @@ template <typename T>
   const int M = h.meas_dim;
   T* G = scratch;
   T* D = entry(G, N * M);
-  T* z = entry(D, N * M);
-  T* inv = entry(z, M);
-  const ln::Line<T> none = ln::zero<T>();
-
-  times_emission_t(h, P_pred, G);
-  for (int i = 0; i < M; ++i) {
-    ln::store(ln::load(entry(y, i)) - emission_row(h, i, x_pred, 1), entry(z, i));
-    for (int j = 0; j <= i; ++j)
-      ln::store(emission_row(h, i, entry(G, j), M) + ln::broadcast(static_cast<T>(h.R[i * M + j])),
-                entry(tape.C, lanes::triangle_index(i, j)));
-  }
-  if (observed != nullptr)
-    for (int i = 0; i < M; ++i) {
-      const ln::LineMask<T> seen = is_observed(observed, i);
-      ln::store(ln::select(seen, ln::load(entry(z, i)), none), entry(z, i));
-      for (int n = 0; n < N; ++n) {
-        T* g = entry(G, n * M + i);
-        ln::store(ln::select(seen, ln::load(g), none), g);
-      }
-      for (int j = 0; j <= i; ++j) {
-        T* s = entry(tape.C, lanes::triangle_index(i, j));
-        const ln::Line<T> identity = i == j ? ln::broadcast(T(1)) : none;
-        ln::store(
-            ln::select(seen, ln::select(is_observed(observed, j), ln::load(s), identity), identity),
-            s);
-      }
-    }
-
-  const LaneBits failed = ln::cholesky(M, tape.C, inv);
-  ln::solve_lower_vec(M, tape.C, inv, z);  // z = C^-1 r
-  ln::Line<T> loss = ln::log_determinant(M, tape.C);
-  for (int i = 0; i < M; ++i) {
-    const ln::Line<T> z_i = ln::load(entry(z, i));
-    loss = ln::fma(z_i, z_i, loss);
-    ln::store(z_i, entry(tape.v, i));
-  }
-  ln::store(loss, nll);
-  ln::solve_upper_vec(M, tape.C, inv, tape.v);  // v = C'^-1 z
-
-  if (x_filt != x_pred) ln::copy_lines(N, x_pred, x_filt);
-  ln::multiply_vec<Put::Add>(N, M, G, tape.v, x_filt);
-  ln::copy_lines(N * M, G, tape.K);
-  ln::solve_right(N, M, tape.C, inv, tape.K);
-
-  ln::copy_lines(N * N, P_pred, P_filt);
-  ln::multiply_nt_symmetric<Put::Sub>(N, M, tape.K, G, P_filt);  // A
-  times_emission_t(h, P_filt, D);                                // B
-  for (int m = 0; m < M; ++m)
-    for (int j = 0; j < M; ++j) {
-      const T noise = static_cast<T>(h.R[m * M + j]);
-      if (noise == 0) continue;
-      for (int n = 0; n < N; ++n) {
-        T* d = entry(D, n * M + j);
-        ln::store(ln::fnma(ln::load(entry(tape.K, n * M + m)), ln::broadcast(noise), ln::load(d)),
-                  d);
-      }
-    }
-  ln::multiply_nt_symmetric<Put::Sub>(N, M, D, tape.K, P_filt);
+  T* r = entry(D, N * M);
+  T* inv = entry(r, M);
+  T* log_det = entry(inv, M);
+  const LaneBits failed = update_factor<T>(h, observed, P_pred, G, tape.C, inv, log_det);
+  update_mean<T>(h, y, observed, x_pred, G, tape.C, inv, log_det, r, tape.v, x_filt, nll);
+  update_covariance<T>(h, P_pred, G, tape.C, inv, tape.K, D, P_filt);
   return failed;
 }
 
