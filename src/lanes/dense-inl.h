@@ -25,9 +25,8 @@ enum class Start { Zero, Bias, Accumulate };
 
 // out (R rows) = start + W_tile in, for `Lines` lines of lanes.
 template <int R, int Lines, typename T>
-HWY_INLINE void product_tile(const T* HWY_RESTRICT W, int cols, const T* HWY_RESTRICT in,
-                             int lanes, Start start, const T* HWY_RESTRICT bias,
-                             T* HWY_RESTRICT out) {
+HWY_INLINE void product_tile(const T* HWY_RESTRICT W, int cols, const T* HWY_RESTRICT in, int lanes,
+                             Start start, const T* HWY_RESTRICT bias, T* HWY_RESTRICT out) {
   Line<T> sum[R][Lines];
   for (int i = 0; i < R; ++i)
     for (int l = 0; l < Lines; ++l)
@@ -97,8 +96,8 @@ inline constexpr int kDotCols = Line<float>::kVecs == 1 ? 4 : Line<float>::kVecs
 /// The same rows of a panel at successive time steps.
 template <typename T>
 struct PanelSeries {
-  const T* first;            ///< row 0 at the first step
-  std::ptrdiff_t step;       ///< distance from one time step to the next
+  const T* first;       ///< row 0 at the first step
+  std::ptrdiff_t step;  ///< distance from one time step to the next
 };
 
 template <int R, int C, typename T>
@@ -150,7 +149,8 @@ HWY_INLINE void outer_rows(int rows, int cols, const PanelSeries<T>& a, const Pa
 ///
 /// Shapes: a rows x lanes and b cols x lanes per step; sums rows x cols lines (row-major).
 /// Why unsummed: a horizontal sum per tile and chunk of time would cost as much as the products of
-/// two steps; `sum_lines` does it once per window. Call it with as many steps as stay in the L2 cache.
+/// two steps; `sum_lines` does it once per window. Call it with as many steps as stay in the L2
+/// cache.
 template <typename T>
 HWY_NOINLINE void outer_product(const PanelSeries<T>& a, int rows, const PanelSeries<T>& b,
                                 int cols, int steps, int lanes, T* sums) {

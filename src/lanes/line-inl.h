@@ -44,9 +44,9 @@ struct LineMask {
 };
 
 // Applies `expr`, which may use the register index i, to each register of a line.
-#define KALMIA_EACH(expr)                           \
-  Line<T> out;                                      \
-  HWY_UNROLL(4)                                     \
+#define KALMIA_EACH(expr)                                     \
+  Line<T> out;                                                \
+  HWY_UNROLL(4)                                               \
   for (int i = 0; i < Line<T>::kVecs; ++i) out.v[i] = (expr); \
   return out
 
@@ -128,8 +128,7 @@ HWY_INLINE LineMask<T> greater(const Line<T>& a, const Line<T>& b) {
 template <typename T>
 HWY_INLINE LineMask<T> nonzero(const Line<T>& a) {
   LineMask<T> out;
-  for (int i = 0; i < Line<T>::kVecs; ++i)
-    out.m[i] = hn::Ne(a.v[i], hn::Zero(LineTag<T>()));
+  for (int i = 0; i < Line<T>::kVecs; ++i) out.m[i] = hn::Ne(a.v[i], hn::Zero(LineTag<T>()));
   return out;
 }
 /// Bit b is set where lane b's mask is set.

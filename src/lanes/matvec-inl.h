@@ -19,9 +19,8 @@ inline constexpr int kMatvecLines = Line<float>::kVecs == 1 ? 12 : Line<float>::
 
 // Few lines would leave the pipeline empty, so the columns are then summed in several chains.
 template <int Lines, typename T>
-HWY_INLINE void matvec_lines(const T* HWY_RESTRICT W, int stride, int cols,
-                             const T* HWY_RESTRICT x, const T* HWY_RESTRICT start,
-                             T* HWY_RESTRICT out) {
+HWY_INLINE void matvec_lines(const T* HWY_RESTRICT W, int stride, int cols, const T* HWY_RESTRICT x,
+                             const T* HWY_RESTRICT start, T* HWY_RESTRICT out) {
   constexpr int kChains = Lines >= 6 ? 1 : Lines >= 3 ? 2 : 4;
   Line<T> sum[kChains][Lines];
   for (int l = 0; l < Lines; ++l) {

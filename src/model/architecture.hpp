@@ -35,9 +35,9 @@ struct ArchitectureOptions {
 
 /// The parameters of a model, in one block, and the meaning of the decoder's output rows.
 ///
-/// Parameters, in this order: gru_fwd.{weight_ih, weight_hh, bias_ih, bias_hh}, the same for gru_bwd
-/// if two-sided, decoder.{0, 1, ...}.{weight, bias}, initial.e (N), initial.L (packed triangle; its
-/// diagonal goes through softplus, like the decoder's).
+/// Parameters, in this order: gru_fwd.{weight_ih, weight_hh, bias_ih, bias_hh}, the same for
+/// gru_bwd if two-sided, decoder.{0, 1, ...}.{weight, bias}, initial.e (N), initial.L (packed
+/// triangle; its diagonal goes through softplus, like the decoder's).
 ///
 /// Output rows: F by rows (N N, recursive models only), e (N), the packed lower triangle of L.
 struct Architecture {
@@ -63,9 +63,9 @@ struct Architecture {
 };
 
 /// Sets `values` (architecture.parameters.size() numbers) to a starting point: GRUs and hidden
-/// layers uniform within 1/sqrt(fan-in) as PyTorch does, the decoder's last layer zero but for L, so
-/// that the residual F and e start at zero and Q at `scale`^2 I; initial.e zero, initial.L likewise
-/// `initial_scale`. Streams are keyed by the parameter's name.
+/// layers uniform within 1/sqrt(fan-in) as PyTorch does, the decoder's last layer zero but for L,
+/// so that the residual F and e start at zero and Q at `scale`^2 I; initial.e zero, initial.L
+/// likewise `initial_scale`. Streams are keyed by the parameter's name.
 template <typename T>
 void initialise(const Architecture& architecture, std::uint64_t seed, double scale,
                 double initial_scale, T* values);

@@ -1,5 +1,5 @@
-// A batch of lane groups: the engine's work shared among threads, with results that do not depend on
-// how many there are.
+// A batch of lane groups: the engine's work shared among threads, with results that do not depend
+// on how many there are.
 #pragma once
 
 #include <span>
@@ -19,12 +19,12 @@ template <typename T>
 struct LaneGroup {
   int steps = 0;
   int lanes = 0;
-  Buffer<T> input_fwd;       ///< [step][input_dim][lane]
-  Buffer<T> input_bwd;       ///< [step][input_dim][lane], two-sided models only
-  Buffer<double> y;          ///< [step][meas_dim][lane]
-  Buffer<double> observed;   ///< [step][meas_dim][lane], or empty: all measured
-  Buffer<double> centre;     ///< [step][state_dim][lane], or empty: 0
-  std::vector<int> length;   ///< [lane], or empty: all lanes have `steps`
+  Buffer<T> input_fwd;              ///< [step][input_dim][lane]
+  Buffer<T> input_bwd;              ///< [step][input_dim][lane], two-sided models only
+  Buffer<double> y;                 ///< [step][meas_dim][lane]
+  Buffer<double> observed;          ///< [step][meas_dim][lane], or empty: all measured
+  Buffer<double> centre;            ///< [step][state_dim][lane], or empty: 0
+  std::vector<int> length;          ///< [lane], or empty: all lanes have `steps`
   std::vector<std::uint8_t> fresh;  ///< [lane], or empty: all lanes start here
   Carry<T> carry;
 
@@ -35,7 +35,7 @@ struct LaneGroup {
 
 /// What one pass over a batch gave.
 struct BatchResult {
-  double nll = 0;                     ///< sum over all lanes that did not fail
+  double nll = 0;  ///< sum over all lanes that did not fail
   int failed_lanes = 0;
 };
 
@@ -59,7 +59,7 @@ class BatchEngine {
   WindowModel<T> model_;
   ThreadTeam& team_;
   bool training_;
-  std::vector<Workspace<T>> workspaces_;      // one per thread
+  std::vector<Workspace<T>> workspaces_;  // one per thread
   std::vector<Buffer<T>> group_gradients_;
   std::vector<Buffer<double>> group_d_R_;
   std::vector<BatchResult> group_results_;

@@ -12,9 +12,9 @@ struct PackedNetwork {
   nn::PackedGru<T> gru_fwd;
   nn::PackedGru<T> gru_bwd;
   nn::PackedMlp<T> decoder;
-  Buffer<double> initial_e;           ///< N
-  Buffer<double> initial_L;           ///< packed triangle, diagonal after softplus
-  Buffer<double> initial_L_slope;     ///< d softplus / d raw for the diagonal, N
+  Buffer<double> initial_e;        ///< N
+  Buffer<double> initial_L;        ///< packed triangle, diagonal after softplus
+  Buffer<double> initial_L_slope;  ///< d softplus / d raw for the diagonal, N
 
   void pack(const Architecture& architecture, const T* parameters);
 };

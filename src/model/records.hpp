@@ -34,8 +34,8 @@ struct RecordRows {
   }
 };
 
-/// Entries (lines of doubles) of one step's slot on the recursion's tape: the state before the step,
-/// and what the update leaves for its adjoint.
+/// Entries (lines of doubles) of one step's slot on the recursion's tape: the state before the
+/// step, and what the update leaves for its adjoint.
 struct SlotEntries {
   int x = 0, P = 0, K = 0, v = 0, C = 0, total = 0;
 

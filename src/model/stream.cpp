@@ -52,8 +52,7 @@ void stream_decode(const Architecture& arch, const typename FilterStream<T>::Wei
       store(value, record + (rows.out + row) * lanes + lane);
   }
   for (int i = 0; i < arch.state_dim(); ++i) {
-    const Line<T> value =
-        softplus(broadcast(out[arch.L_row() + lanes::triangle_index(i, i)]));
+    const Line<T> value = softplus(broadcast(out[arch.L_row() + lanes::triangle_index(i, i)]));
     for (int lane = 0; lane < lanes; lane += kLineLanes<T>)
       store(value, record + (rows.diag + i) * lanes + lane);
   }

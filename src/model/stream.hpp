@@ -23,7 +23,7 @@ struct StreamState {
 
 /// What one step gave.
 struct StreamResult {
-  double nll = 0;  ///< r' M^-1 r + log det M of the measured components
+  double nll = 0;       ///< r' M^-1 r + log det M of the measured components
   bool failed = false;  ///< the innovation covariance was not positive definite; the state is lost
 };
 

@@ -80,7 +80,9 @@ HWY_EXPORT(clear_failed_double);
 
 namespace {
 
-std::size_t times(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
+std::size_t times(int a, int b) {
+  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+}
 
 // Lines of RecursionPass's matrices, then the scratch of the steps.
 std::size_t recursion_lines(int N, int M) {

@@ -34,7 +34,8 @@ template <typename T>
 struct WindowInput {
   int steps = 0;
   int lanes = 0;
-  /// input_dim rows; what the forward GRU reads to make h_fwd[k]: features of y[k-1]. Must be finite.
+  /// input_dim rows; what the forward GRU reads to make h_fwd[k]: features of y[k-1]. Must be
+  /// finite.
   const T* input_fwd = nullptr;
   /// The same for h_bwd[k]: features of y[k+1]. Two-sided models only; the last step is not read.
   const T* input_bwd = nullptr;
@@ -47,8 +48,8 @@ struct WindowInput {
   /// Steps of each lane in this window, 0..steps; null: all lanes have `steps`. After its end a
   /// lane's state stays as it is.
   const int* length = nullptr;
-  /// 1 where a lane's series starts with this window (x[0|<0] = initial.e and so on), 0 where it goes
-  /// on from the carry; null: all start.
+  /// 1 where a lane's series starts with this window (x[0|<0] = initial.e and so on), 0 where it
+  /// goes on from the carry; null: all start.
   const std::uint8_t* fresh = nullptr;
 };
 
@@ -87,30 +88,30 @@ class Workspace {
                int lanes, bool training);
 
   // Results of window_forward.
-  Buffer<double> lane_nll;             ///< per lane, sum over its steps
-  std::vector<LaneFailure> failures;   ///< lanes that broke down; they carry NaN
+  Buffer<double> lane_nll;            ///< per lane, sum over its steps
+  std::vector<LaneFailure> failures;  ///< lanes that broke down; they carry NaN
   // Results of window_backward.
-  Buffer<T> gradient;                  ///< in the layout of the parameters
-  Buffer<double> d_R;                  ///< M x M
-  Buffer<T> d_h;                       ///< adjoint of the carried h, hidden x lanes
-  Buffer<double> d_x;                  ///< adjoint of the carried x, N x lanes
-  Buffer<double> d_P;                  ///< adjoint of the carried P, N N x lanes, full symmetric
+  Buffer<T> gradient;  ///< in the layout of the parameters
+  Buffer<double> d_R;  ///< M x M
+  Buffer<T> d_h;       ///< adjoint of the carried h, hidden x lanes
+  Buffer<double> d_x;  ///< adjoint of the carried x, N x lanes
+  Buffer<double> d_P;  ///< adjoint of the carried P, N N x lanes, full symmetric
 
   // Scratch; see records.hpp for what lies where.
   bool training = false;
   int max_steps = 0;
   int max_lanes = 0;
-  Buffer<T> records;           ///< the networks' tape: one record of panels a step
-  Buffer<T> start_h;           ///< h before the window, zero where a series starts
-  Buffer<T> chunk;             ///< adjoints that live for one chunk of steps
-  Buffer<T> d_hidden_state;    ///< running adjoint of h
-  Buffer<T> saved;             ///< adjoint of h of lanes that are not active
-  Buffer<T> sums;              ///< weight gradients, a line each
-  Buffer<double> slots;        ///< the recursion's tape: one slot a step and line
+  Buffer<T> records;         ///< the networks' tape: one record of panels a step
+  Buffer<T> start_h;         ///< h before the window, zero where a series starts
+  Buffer<T> chunk;           ///< adjoints that live for one chunk of steps
+  Buffer<T> d_hidden_state;  ///< running adjoint of h
+  Buffer<T> saved;           ///< adjoint of h of lanes that are not active
+  Buffer<T> sums;            ///< weight gradients, a line each
+  Buffer<double> slots;      ///< the recursion's tape: one slot a step and line
   Buffer<double> line_scratch;
   Buffer<double> map_scratch;
   std::vector<std::uint8_t> lane_ok;  ///< 0 for lanes whose likelihood is not finite
-  Buffer<double> d_initial;    ///< adjoints of initial.e and initial.L, a line each
+  Buffer<double> d_initial;           ///< adjoints of initial.e and initial.L, a line each
 };
 
 /// Runs the model over a window and moves `carry` to its end. Returns the sum of nll over all lanes

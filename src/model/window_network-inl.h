@@ -1,5 +1,5 @@
-// The networks over a window: GRU (one or both directions) and decoder, forward and backward, on the
-// tape of records.hpp.
+// The networks over a window: GRU (one or both directions) and decoder, forward and backward, on
+// the tape of records.hpp.
 
 #if defined(KALMIA_MODEL_WINDOW_NETWORK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KALMIA_MODEL_WINDOW_NETWORK_INL_H_
@@ -68,8 +68,8 @@ class NetworkPass {
     std::copy_n(h, panel(units_), carry_h);
   }
 
-  /// Clears lanes that failed on the whole tape: with zero adjoints they then add exactly nothing to
-  /// the weight gradients, where a NaN times zero would be a NaN.
+  /// Clears lanes that failed on the whole tape: with zero adjoints they then add exactly nothing
+  /// to the weight gradients, where a NaN times zero would be a NaN.
   void clear_failed_lanes() {
     for (int lane = 0; lane < in_.lanes; ++lane) {
       if (ws_.lane_ok[static_cast<std::size_t>(lane)] != 0) continue;
@@ -88,20 +88,20 @@ class NetworkPass {
       const int begin = std::max(0, end - kChunkSteps);
       for (int k = end - 1; k >= begin; --k) {
         backward_decoder(k, begin, d_h);
-        backward_gru(net_.gru_fwd, k == 0 ? start : at(k - 1) + panel(rows_.h),
-                     at(k) + panel(rows_.gates), d_h,
-                     [&](int lane) HWY_ATTR { return k == 0 && lane_fresh(in_, lane); },
-                     [&](int lane) HWY_ATTR { return k >= lane_length(in_, lane); },
-                     k == 0 || in_.length != nullptr);
+        backward_gru(
+            net_.gru_fwd, k == 0 ? start : at(k - 1) + panel(rows_.h), at(k) + panel(rows_.gates),
+            d_h, [&](int lane) HWY_ATTR { return k == 0 && lane_fresh(in_, lane); },
+            [&](int lane) HWY_ATTR { return k >= lane_length(in_, lane); },
+            k == 0 || in_.length != nullptr);
       }
       decoder_gradients(begin, end);
       // h[k-1] of the chunk's first step lies elsewhere when that is the window's first.
       if (begin == 0) {
-        gru_gradients(arch_.gru_fwd, {at(0) + panel(rows_.gates), step_},
-                      {start, 0}, {input(in_.input_fwd, 0), 0}, 1);
+        gru_gradients(arch_.gru_fwd, {at(0) + panel(rows_.gates), step_}, {start, 0},
+                      {input(in_.input_fwd, 0), 0}, 1);
         gru_gradients(arch_.gru_fwd, {at(1) + panel(rows_.gates), step_},
-                      {at(0) + panel(rows_.h), step_},
-                      {input(in_.input_fwd, 1), input_step()}, end - 1);
+                      {at(0) + panel(rows_.h), step_}, {input(in_.input_fwd, 1), input_step()},
+                      end - 1);
       } else {
         gru_gradients(arch_.gru_fwd, {at(begin) + panel(rows_.gates), step_},
                       {at(begin - 1) + panel(rows_.h), step_},
@@ -144,8 +144,8 @@ class NetworkPass {
     for (int k = in_.steps - 2; k >= 0; --k) {
       T* record = at(k);
       T* h_new = record + panel(rows_.h + units_);
-      gru_forward<kTrain>(net_.gru_bwd, input(in_.input_bwd, k), at(k + 1) + panel(rows_.h + units_),
-                          in_.lanes, h_new,
+      gru_forward<kTrain>(net_.gru_bwd, input(in_.input_bwd, k),
+                          at(k + 1) + panel(rows_.h + units_), in_.lanes, h_new,
                           kTrain ? record + panel(rows_.gates + 4 * units_) : h_new);
       for (int lane = 0; lane < in_.lanes && in_.length != nullptr; ++lane)
         if (k + 1 >= in_.length[lane]) set_lane(h_new, lane, nullptr);
@@ -200,10 +200,11 @@ class NetworkPass {
       const T* d_k = at(k) + panel(rows_.d_h_bwd);
       for (std::ptrdiff_t i = 0; i < panel(units_); i += kLineLanes<T>)
         store(load(d_h + i) + load(d_k + i), d_h + i);
-      backward_gru(net_.gru_bwd, at(k + 1) + panel(rows_.h + units_),
-                   at(k) + panel(rows_.gates + 4 * units_), d_h,
-                   [&](int lane) HWY_ATTR { return k + 1 >= lane_length(in_, lane); },
-                   [](int) HWY_ATTR { return false; }, in_.length != nullptr);
+      backward_gru(
+          net_.gru_bwd, at(k + 1) + panel(rows_.h + units_),
+          at(k) + panel(rows_.gates + 4 * units_), d_h,
+          [&](int lane) HWY_ATTR { return k + 1 >= lane_length(in_, lane); },
+          [](int) HWY_ATTR { return false; }, in_.length != nullptr);
     }
     for (int begin = 0; begin + 1 < in_.steps; begin += kChunkSteps) {
       const int end = std::min(in_.steps - 1, begin + kChunkSteps);
@@ -236,11 +237,10 @@ class NetworkPass {
       const int in_rows = arch_.decoder.widths[layer];
       const int out_rows = arch_.decoder.widths[layer + 1];
       const int below = i == 0 ? rows_.h : rows_.hidden + hidden_row - in_rows;
-      const PanelSeries<T> d_layer =
-          i + 1 < layers
-              ? PanelSeries<T>{ws_.chunk.data() + panel(hidden_row),
-                               panel(arch_.decoder.hidden_rows())}
-              : PanelSeries<T>{at(begin) + panel(rows_.out), step_};
+      const PanelSeries<T> d_layer = i + 1 < layers
+                                         ? PanelSeries<T>{ws_.chunk.data() + panel(hidden_row),
+                                                          panel(arch_.decoder.hidden_rows())}
+                                         : PanelSeries<T>{at(begin) + panel(rows_.out), step_};
       outer_product(d_layer, out_rows, {at(begin) + panel(below), step_}, in_rows, end - begin,
                     in_.lanes, sums(arch_.decoder.weight[layer]));
       row_sums(d_layer, out_rows, end - begin, in_.lanes, sums(arch_.decoder.bias[layer]));

@@ -73,12 +73,12 @@ class RecursionPass {
     for (int k = 0; k < in_.steps; ++k) {
       double* next = slot_at(k + 1);
       read_transition(k, slot);
-      step::predict_forward<double>(N_, recursive_ ? F_ : nullptr, e_, L_, slot, slot + entries_.P * kLanes,
-                              x_pred_, P_pred_, scratch_);
+      step::predict_forward<double>(N_, recursive_ ? F_ : nullptr, e_, L_, slot,
+                                    slot + entries_.P * kLanes, x_pred_, P_pred_, scratch_);
       const double* observed = read_measurement(k);
-      const lanes::LaneBits failed =
-          step::update_forward<double>(emission_, y_, observed, x_pred_, P_pred_, next,
-                                 next + entries_.P * kLanes, nll_, update_tape(slot), scratch_);
+      const lanes::LaneBits failed = step::update_forward<double>(
+          emission_, y_, observed, x_pred_, P_pred_, next, next + entries_.P * kLanes, nll_,
+          update_tape(slot), scratch_);
       for (int b = 0; failed != 0 && b < kLanes; ++b)
         if (((failed >> b) & 1) != 0 && failed_step[b] < 0) failed_step[b] = k;
       total = total + load(nll_);
@@ -97,8 +97,8 @@ class RecursionPass {
       if (failed_step[b] >= 0) ws_.failures.push_back({first_ + b, failed_step[b]});
   }
 
-  /// Adjoint of `forward` for scale * (sum of nll): leaves the adjoints of the decoder's output in the
-  /// records, adds to those of the initial state and of R, sets ws.d_x and ws.d_P.
+  /// Adjoint of `forward` for scale * (sum of nll): leaves the adjoints of the decoder's output in
+  /// the records, adds to those of the initial state and of R, sets ws.d_x and ws.d_P.
   void backward(double scale) {
     alignas(kLineBytes) double ok[kLanes];
     for (int b = 0; b < kLanes; ++b)
@@ -115,10 +115,11 @@ class RecursionPass {
       double* slot = slot_at(k);
       const double* observed = read_measurement(k);
       step::update_backward<double>(emission_, observed, update_tape(slot), d_nll, d_x, d_P,
-                              d_x_pred_, d_P_pred_, d_R_, scratch_);
+                                    d_x_pred_, d_P_pred_, d_R_, scratch_);
       read_transition(k, slot);
-      step::predict_backward<double>(N_, recursive_ ? F_ : nullptr, L_, slot, slot + entries_.P * kLanes,
-                               d_x_pred_, d_P_pred_, d_F_, d_L_, d_x, d_P, scratch_);
+      step::predict_backward<double>(N_, recursive_ ? F_ : nullptr, L_, slot,
+                                     slot + entries_.P * kLanes, d_x_pred_, d_P_pred_, d_F_, d_L_,
+                                     d_x, d_P, scratch_);
       write_transition_adjoint(k, lane_ok, slot, d_x);
     }
     for (int i = 0; i < N_; ++i)
@@ -189,9 +190,9 @@ class RecursionPass {
     bool all = true;
     for (int i = 0; i < M_; ++i)
       for (int b = 0; b < kLanes; ++b) {
-        const bool seen = k < lane_length(in_, first_ + b) &&
-                          (in_.observed == nullptr ||
-                           in_.observed[k * panel(M_) + panel(i) + first_ + b] != 0);
+        const bool seen =
+            k < lane_length(in_, first_ + b) &&
+            (in_.observed == nullptr || in_.observed[k * panel(M_) + panel(i) + first_ + b] != 0);
         observed_[i * kLanes + b] = seen ? 1.0 : 0.0;
         all = all && seen;
       }

@@ -88,7 +88,8 @@ void AdamOptions::validate() const {
   std::string wrong;
   const auto require = [&](bool holds, const char* name, double value, const char* rule) {
     if (!holds)
-      wrong += std::string("\n  ") + name + " = " + std::to_string(value) + ", but it must be " + rule;
+      wrong +=
+          std::string("\n  ") + name + " = " + std::to_string(value) + ", but it must be " + rule;
   };
   require(learning_rate > 0 && std::isfinite(learning_rate), "learning_rate", learning_rate, "> 0");
   require(beta1 >= 0 && beta1 < 1, "beta1", beta1, "in [0, 1)");
@@ -122,7 +123,7 @@ AdamStep Adam<T>::step(std::span<const T> gradient, std::span<T> parameters, dou
                       " and parameters have " + std::to_string(parameters.size()) +
                       " numbers, but the optimiser was made for " + std::to_string(size_));
   // The kernels work on whole lines; what is left over is done in a padded line of its own.
-    const std::ptrdiff_t whole = size_ / lanes::kLineLanes<T> * lanes::kLineLanes<T>;
+  const std::ptrdiff_t whole = size_ / lanes::kLineLanes<T> * lanes::kLineLanes<T>;
   const std::ptrdiff_t rest = size_ - whole;
   alignas(kLineBytes) T g_rest[lanes::kLineLanes<T>] = {}, p_rest[lanes::kLineLanes<T>] = {};
   std::copy_n(gradient.data() + whole, rest, g_rest);

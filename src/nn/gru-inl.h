@@ -117,16 +117,15 @@ HWY_NOINLINE void gru_columns(const PackedGru<T>& gru, const T* x, const T* h, i
 
 /// h_new = GRU(x, h). With kKeepGates also fills the tape `gates`.
 ///
-/// Shapes: x input x lanes; h, h_new hidden x lanes (must not overlap); gates 4 hidden x lanes: r, z,
-/// n and W_hn h + b_hn. Cost: 6 hidden (input + hidden) FLOP and 3 hidden activations a lane.
+/// Shapes: x input x lanes; h, h_new hidden x lanes (must not overlap); gates 4 hidden x lanes: r,
+/// z, n and W_hn h + b_hn. Cost: 6 hidden (input + hidden) FLOP and 3 hidden activations a lane.
 template <bool kKeepGates, typename T>
 HWY_INLINE void gru_forward(const PackedGru<T>& gru, const T* x, const T* h, int lanes, T* h_new,
                             T* gates) {
   constexpr int kStep = kTileLines * kLineLanes<T>;
   int lane = 0;
   for (; lane + kStep <= lanes; lane += kStep)
-    gru_columns<kTileLines, kKeepGates>(gru, x + lane, h + lane, lanes, h_new + lane,
-                                        gates + lane);
+    gru_columns<kTileLines, kKeepGates>(gru, x + lane, h + lane, lanes, h_new + lane, gates + lane);
   for (; lane < lanes; lane += kLineLanes<T>)
     gru_columns<1, kKeepGates>(gru, x + lane, h + lane, lanes, h_new + lane, gates + lane);
 }
@@ -142,8 +141,8 @@ HWY_INLINE void gru_forward(const PackedGru<T>& gru, const T* x, const T* h, int
 /// weight gradients are made of: d_W_hh = [a_r; a_z; g] h', d_W_ih = [a_r; a_z; a_n] x'.
 /// `d_h` holds d_h' on entry and d_h on return.
 template <typename T>
-HWY_INLINE void gru_backward(const PackedGru<T>& gru, const T* h, int lanes,
-                             T* HWY_RESTRICT gates, T* HWY_RESTRICT d_h) {
+HWY_INLINE void gru_backward(const PackedGru<T>& gru, const T* h, int lanes, T* HWY_RESTRICT gates,
+                             T* HWY_RESTRICT d_h) {
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(gru.hidden) * lanes;
   const Line<T> one = broadcast(T(1));
   for (std::ptrdiff_t at = 0; at < panel; at += kLineLanes<T>) {

@@ -22,8 +22,8 @@ void PackedGru<T>::pack(const GruLayout& layout, const T* parameters) {
   const T* W_hh = parameters + layout.weight_hh;
   const T* b_ih = parameters + layout.bias_ih;
   const T* b_hh = parameters + layout.bias_hh;
-  const std::size_t size = static_cast<std::size_t>(hidden) *
-                           static_cast<std::size_t>(4 + 3 * input + 3 * hidden);
+  const std::size_t size =
+      static_cast<std::size_t>(hidden) * static_cast<std::size_t>(4 + 3 * input + 3 * hidden);
   if (forward.size() != size) forward.resize(size);
 
   const lanes::EvenSplit split(hidden, lanes::tile_shape().units);

@@ -12,7 +12,7 @@ namespace kalmia::nn {
 
 /// Sizes of an MLP and where its parameters lie in the block.
 struct MlpLayout {
-  std::vector<int> widths;  ///< input, hidden layers, output: layers() + 1 numbers
+  std::vector<int> widths;             ///< input, hidden layers, output: layers() + 1 numbers
   std::vector<std::ptrdiff_t> weight;  ///< per layer, out x in
   std::vector<std::ptrdiff_t> bias;    ///< per layer, out
 

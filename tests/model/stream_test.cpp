@@ -99,8 +99,7 @@ TEST(FilterStream, RefusesWhatCannotBeStreamed) {
   EXPECT_THROW(FilterStream<float>(smoother.model(), smoother.parameters.span()), ConfigError);
 
   WindowCase<float> filter(stream_options(3, 2, true), {}, 4, 16, 1);
-  EXPECT_THROW(FilterStream<float>(filter.model(), filter.parameters.span().first(5)),
-               ConfigError);
+  EXPECT_THROW(FilterStream<float>(filter.model(), filter.parameters.span().first(5)), ConfigError);
   FilterStream<float> stream(filter.model(), filter.parameters.span());
   StreamState<float> state = stream.start();
   const std::vector<double> y(3);

@@ -91,8 +91,10 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
   std::vector<test::GradientVariable> variables;
   for (const nn::ParameterView& view : at.architecture.parameters.views()) {
     const auto size = static_cast<std::size_t>(view.size());
-    variables.push_back({view.name, {at.parameters.data() + view.offset, size},
-                         {gradient.data() + view.offset, size}, 0});
+    variables.push_back({view.name,
+                         {at.parameters.data() + view.offset, size},
+                         {gradient.data() + view.offset, size},
+                         0});
   }
   if (c.features.carried) {
     variables.push_back({"carried h", at.group.carry.h.span(), d_h, 0});

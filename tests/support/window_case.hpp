@@ -33,8 +33,7 @@ class WavyMap : public kalman::TransitionMap {
     for (int b = 0; b < kLanes; ++b)
       for (int i = 0; i < n_; ++i) {
         e_out[i * kLanes + b] = e(i, x[i * kLanes + b]);
-        for (int j = 0; j < n_; ++j)
-          F_out[(i * n_ + j) * kLanes + b] = F(i, j, x[j * kLanes + b]);
+        for (int j = 0; j < n_; ++j) F_out[(i * n_ + j) * kLanes + b] = F(i, j, x[j * kLanes + b]);
       }
   }
   void backward(const double* x, const double* d_F, const double* d_e, double* d_x,
@@ -91,8 +90,7 @@ struct WindowCase {
   model::WindowModel<T> model() const { return {&architecture, &network, &emission, map.get()}; }
 
  private:
-  static kalman::Emission random_emission(const model::ArchitectureOptions& o,
-                                          std::uint64_t seed) {
+  static kalman::Emission random_emission(const model::ArchitectureOptions& o, std::uint64_t seed) {
     RandomStream random(seed, "emission");
     const int n = o.state_dim, m = o.meas_dim;
     std::vector<double> H(static_cast<std::size_t>(m * n)), R(static_cast<std::size_t>(m * m));
@@ -103,8 +101,8 @@ struct WindowCase {
       for (int j = 0; j < m; ++j) {
         double sum = i == j ? 0.3 : 0.0;
         for (int k = 0; k < m; ++k)
-          sum += root[static_cast<std::size_t>(i * m + k)] *
-                 root[static_cast<std::size_t>(j * m + k)];
+          sum +=
+              root[static_cast<std::size_t>(i * m + k)] * root[static_cast<std::size_t>(j * m + k)];
         R[static_cast<std::size_t>(i * m + j)] = sum;
       }
     return {n, m, H, R};
@@ -123,9 +121,9 @@ struct WindowCase {
     }
     if (features.uneven)
       for (int lane = 0; lane < lanes; ++lane)
-        group.length.push_back(lane < 2 ? lane
-                                        : static_cast<int>(random.below(
-                                              static_cast<std::uint64_t>(steps + 1))));
+        group.length.push_back(
+            lane < 2 ? lane
+                     : static_cast<int>(random.below(static_cast<std::uint64_t>(steps + 1))));
     if (features.centre) {
       group.centre.resize(static_cast<std::size_t>(steps * architecture.state_dim() * lanes));
       for (double& c : group.centre.span()) c = random.normal();
