@@ -75,7 +75,10 @@ void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weig
   WindowMoments moments;
   moments.x_pred = s.x_pred.data();
   moments.P_pred = s.P_pred.data();
-  RecursionPass<T>(model, in, s.workspace, 0).forward(s.carry.x.data(), s.carry.P.data(), moments);
+  RecursionPass<T> recursion(model, in, s.workspace, 0);
+  recursion.begin_forward(s.carry.x.data(), s.carry.P.data());
+  recursion.forward(0, 1, moments);
+  recursion.end_forward(s.carry.x.data(), s.carry.P.data());
 }
 
 void step_float(const WindowModel<float>& model, const FilterStream<float>::Weights& weights,
@@ -202,7 +205,6 @@ StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double
   spread(state.P, s.carry.P.data());
   std::fill(s.fresh.begin(), s.fresh.end(), static_cast<std::uint8_t>(state.started ? 0 : 1));
   std::copy(state.h.begin(), state.h.end(), s.h.data());
-  s.workspace.failures.clear();
 
   if constexpr (sizeof(T) == 4)
     HWY_DYNAMIC_DISPATCH(step_float)(model_, weights_, s, state.features.data(), state.started);
@@ -216,7 +218,7 @@ StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double
   gather(s.P_pred.data(), P_pred_);
   std::copy(features.begin(), features.end(), state.features.begin());
   state.started = true;
-  return {.nll = s.workspace.lane_nll[0], .failed = !s.workspace.failures.empty()};
+  return {.nll = s.workspace.lane_nll[0], .failed = s.workspace.failed_step[0] >= 0};
 }
 
 template class FilterStream<float>;

@@ -4,31 +4,60 @@
 #define HWY_TARGET_INCLUDE "model/window.cpp"
 #include <hwy/foreach_target.h>
 
+#include <algorithm>
+
 #include "model/window_network-inl.h"
 #include "model/window_recursion-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::model::HWY_NAMESPACE {
 
+template <bool kTrain, typename T>
+void forward_turns(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
+                   const WindowMoments& moments, Workspace<T>& ws) {
+  NetworkPass<T> network(model, in, ws);
+  network.template begin_forward<kTrain>(carry.h.data());
+  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
+    RecursionPass<T>(model, in, ws, lane).begin_forward(carry.x.data(), carry.P.data());
+  for (int begin = 0; begin < in.steps; begin += kTurnSteps) {
+    const int end = std::min(in.steps, begin + kTurnSteps);
+    network.template forward<kTrain>(begin, end);
+    for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
+      RecursionPass<T>(model, in, ws, lane).forward(begin, end, moments);
+  }
+  network.end_forward(carry.h.data());
+  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
+    RecursionPass<T>(model, in, ws, lane).end_forward(carry.x.data(), carry.P.data());
+}
+
 template <typename T>
 void forward_here(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
                   const WindowMoments& moments, Workspace<T>& ws) {
-  NetworkPass<T> network(model, in, ws);
   if (ws.training)
-    network.template forward<true>(carry.h.data());
+    forward_turns<true>(model, in, carry, moments, ws);
   else
-    network.template forward<false>(carry.h.data());
-  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-    RecursionPass<T>(model, in, ws, lane).forward(carry.x.data(), carry.P.data(), moments);
+    forward_turns<false>(model, in, carry, moments, ws);
 }
 
 template <typename T>
 void backward_here(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
                    Workspace<T>& ws) {
-  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-    RecursionPass<T>(model, in, ws, lane).backward(scale);
   NetworkPass<T> network(model, in, ws);
-  network.backward();
+  for (int chunk_end = in.steps; chunk_end > 0;) {
+    const int chunk_begin = (chunk_end - 1) / kChunkSteps * kChunkSteps;
+    for (int end = chunk_end; end > chunk_begin;) {
+      const int begin = (end - 1) / kTurnSteps * kTurnSteps;
+      for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
+        RecursionPass<T>(model, in, ws, lane).backward(begin, end, scale);
+      network.backward(begin, end, chunk_begin);
+      end = begin;
+    }
+    network.gradients(chunk_begin, chunk_end);
+    chunk_end = chunk_begin;
+  }
+  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
+    RecursionPass<T>(model, in, ws, lane).end_backward();
+  network.end_backward();
   sum_lines(ws.sums.data(), model.architecture->parameters.size(), ws.gradient.data());
 }
 
@@ -86,37 +115,36 @@ std::size_t times(int a, int b) {
 
 // Lines of RecursionPass's matrices, then the scratch of the steps.
 std::size_t recursion_lines(int N, int M) {
-  return times(5 * N, N) + times(5, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 2 +
-         times(M, M) + static_cast<std::size_t>(kalman::step_scratch_lines(N, M));
+  return times(4 * N, N) + times(4, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 2 +
+         static_cast<std::size_t>(kalman::step_scratch_lines(N, M));
 }
 
-void require(bool holds, const std::string& message) {
-  if (!holds) throw ConfigError("window: " + message);
-}
+[[noreturn]] void refuse(const std::string& message) { throw ConfigError("window: " + message); }
 
 template <typename T>
 void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspace<T>& ws) {
+  const auto text = [](int number) { return std::to_string(number); };
   const Architecture& arch = *model.architecture;
-  require(model.emission->state_dim() == arch.state_dim() &&
-              model.emission->meas_dim() == arch.meas_dim(),
-          "H is " + std::to_string(model.emission->meas_dim()) + " x " +
-              std::to_string(model.emission->state_dim()) + ", but the model needs " +
-              std::to_string(arch.meas_dim()) + " x " + std::to_string(arch.state_dim()));
-  require(model.map == nullptr || model.map->state_dim() == arch.state_dim(),
-          "the expert map has " +
-              std::to_string(model.map == nullptr ? 0 : model.map->state_dim()) +
-              " states, but the model has " + std::to_string(arch.state_dim()));
-  require(in.lanes > 0 && in.lanes % lanes::kLaneQuantum == 0,
-          "lanes = " + std::to_string(in.lanes) + ", but it must be a positive multiple of " +
-              std::to_string(lanes::kLaneQuantum));
-  require(in.steps >= 0 && in.steps <= ws.max_steps && in.lanes <= ws.max_lanes,
-          "steps x lanes = " + std::to_string(in.steps) + " x " + std::to_string(in.lanes) +
-              ", but the workspace was prepared for " + std::to_string(ws.max_steps) + " x " +
-              std::to_string(ws.max_lanes));
+  const kalman::Emission& emission = *model.emission;
+  if (emission.state_dim() != arch.state_dim() || emission.meas_dim() != arch.meas_dim())
+    refuse("H is " + text(emission.meas_dim()) + " x " + text(emission.state_dim()) +
+           ", but the model needs " + text(arch.meas_dim()) + " x " + text(arch.state_dim()));
+  if (model.map != nullptr && model.map->state_dim() != arch.state_dim())
+    refuse("the expert map has " + text(model.map->state_dim()) + " states, but the model has " +
+           text(arch.state_dim()));
+  if (model.network->decoder.forward.back().tile_rows != lanes::tile_shape().rows)
+    refuse("the weights were packed for another instruction set; pack them again");
+  if (in.lanes <= 0 || in.lanes % lanes::kLaneQuantum != 0)
+    refuse("lanes = " + text(in.lanes) + ", but it must be a positive multiple of " +
+           text(lanes::kLaneQuantum));
+  if (in.steps < 0 || in.steps > ws.max_steps || in.lanes > ws.max_lanes)
+    refuse("steps x lanes = " + text(in.steps) + " x " + text(in.lanes) +
+           ", but the workspace was prepared for " + text(ws.max_steps) + " x " +
+           text(ws.max_lanes));
   for (int lane = 0; in.length != nullptr && lane < in.lanes; ++lane)
-    require(in.length[lane] >= 0 && in.length[lane] <= in.steps,
-            "length[" + std::to_string(lane) + "] = " + std::to_string(in.length[lane]) +
-                ", but it must be in 0.." + std::to_string(in.steps));
+    if (in.length[lane] < 0 || in.length[lane] > in.steps)
+      refuse("length[" + text(lane) + "] = " + text(in.length[lane]) + ", but it must be in 0.." +
+             text(in.steps));
 }
 
 }  // namespace
@@ -143,10 +171,11 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
 
   lane_nll.resize(static_cast<std::size_t>(lanes));
   lane_ok.assign(static_cast<std::size_t>(lanes), 1);
+  failed_step.assign(static_cast<std::size_t>(lanes), -1);
   failures.reserve(static_cast<std::size_t>(lanes));
   records.resize(times(RecordRows(arch, training).total, lanes) * static_cast<std::size_t>(steps));
   start_h.resize(times(hidden, lanes));
-  slots.resize(times(slot, training ? lines * (steps + 1) : 2) * line);
+  slots.resize(times(slot, lines * (training ? steps + 1 : 2)) * line);
   line_scratch.resize(recursion_lines(N, M) * line);
   map_scratch.resize(map == nullptr ? 0 : map->scratch_size());
   if (!training) return;
@@ -160,6 +189,7 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
   chunk.resize(times(arch.decoder.hidden_rows(), lanes) * kChunkSteps);
   d_hidden_state.resize(times(arch.directions() * hidden, lanes));
   saved.resize(times(hidden, lanes));
+  line_adjoints.resize(times(N + N * N + M * M, lines) * line);
   d_initial.resize(static_cast<std::size_t>(N + lanes::triangle_size(N)) * line);
 }
 
@@ -183,6 +213,8 @@ double window_forward(const WindowModel<T>& model, const WindowInput<T>& input, 
     const bool ok = std::isfinite(nll);
     ws.lane_ok[static_cast<std::size_t>(lane)] = ok ? 1 : 0;
     any_failed = any_failed || !ok;
+    const int failed_step = ws.failed_step[static_cast<std::size_t>(lane)];
+    if (failed_step >= 0) ws.failures.push_back({lane, failed_step});
     if (ok) sum += nll;
   }
   if (any_failed && ws.training) {
@@ -198,7 +230,7 @@ template <typename T>
 void window_backward(const WindowModel<T>& model, const WindowInput<T>& input, double scale,
                      Workspace<T>& ws) {
   check(model, input, ws);
-  require(ws.training, "backward needs a workspace prepared for training");
+  if (!ws.training) refuse("backward needs a workspace prepared for training");
   const Architecture& arch = *model.architecture;
   ws.gradient.clear();
   ws.d_R.clear();

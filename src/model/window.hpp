@@ -111,7 +111,9 @@ class Workspace {
   Buffer<double> line_scratch;
   Buffer<double> map_scratch;
   std::vector<std::uint8_t> lane_ok;  ///< 0 for lanes whose likelihood is not finite
-  Buffer<double> d_initial;           ///< adjoints of initial.e and initial.L, a line each
+  std::vector<int> failed_step;       ///< per lane, the first step that broke down, or -1
+  Buffer<double> line_adjoints;  ///< adjoints of x, P and R per line, between pieces of a window
+  Buffer<double> d_initial;      ///< adjoints of initial.e and initial.L, a line each
 };
 
 /// Runs the model over a window and moves `carry` to its end. Returns the sum of nll over all lanes

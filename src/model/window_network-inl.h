@@ -43,16 +43,21 @@ class NetworkPass {
         units_(arch_.options.hidden),
         step_(static_cast<std::ptrdiff_t>(rows_.total) * in.lanes) {}
 
-  /// Fills h, gates (if kTrain), hidden, out and diag of every record; moves carry_h to the end.
+  /// Takes h before the window from the carry, and runs the backward direction if there is one.
   template <bool kTrain>
-  void forward(T* carry_h) {
+  void begin_forward(const T* carry_h) {
     if (arch_.options.two_sided) forward_bwd_direction<kTrain>();
     T* start = ws_.start_h.data();
     std::copy_n(carry_h, panel(units_), start);
     for (int lane = 0; lane < in_.lanes; ++lane)
       if (lane_fresh(in_, lane)) set_lane(start, lane, nullptr);
-    const T* h = start;
-    for (int k = 0; k < in_.steps; ++k) {
+  }
+
+  /// Fills h, gates (if kTrain), hidden, out and diag of the records begin..end-1.
+  template <bool kTrain>
+  void forward(int begin, int end) {
+    for (int k = begin; k < end; ++k) {
+      const T* h = h_before(k);
       T* record = at(k);
       T* h_new = record + panel(rows_.h);
       gru_forward<kTrain>(net_.gru_fwd, input(in_.input_fwd, k), h, in_.lanes, h_new,
@@ -63,10 +68,11 @@ class NetworkPass {
         if (k >= lane_length(in_, lane)) set_lane(h_new, lane, h);
       }
       decode(record);
-      h = h_new;
     }
-    std::copy_n(h, panel(units_), carry_h);
   }
+
+  /// Leaves h after the window in the carry.
+  void end_forward(T* carry_h) const { std::copy_n(h_before(in_.steps), panel(units_), carry_h); }
 
   /// Clears lanes that failed on the whole tape: with zero adjoints they then add exactly nothing
   /// to the weight gradients, where a NaN times zero would be a NaN.
@@ -79,41 +85,48 @@ class NetworkPass {
     }
   }
 
-  /// From the adjoints in out and diag of every record to ws.sums and ws.d_h.
-  void backward() {
-    const T* start = ws_.start_h.data();
+  /// From the adjoints in out and diag of the records begin..end-1 to those of the GRU's gates,
+  /// last steps first. `chunk_begin` is the first step of the chunk whose weight gradients come
+  /// next.
+  void backward(int begin, int end, int chunk_begin) {
     T* d_h = ws_.d_hidden_state.data();
-    std::fill_n(d_h, panel(arch_.directions() * units_), T(0));
-    for (int end = in_.steps; end > 0; end -= kChunkSteps) {
-      const int begin = std::max(0, end - kChunkSteps);
-      for (int k = end - 1; k >= begin; --k) {
-        backward_decoder(k, begin, d_h);
-        backward_gru(
-            net_.gru_fwd, k == 0 ? start : at(k - 1) + panel(rows_.h), at(k) + panel(rows_.gates),
-            d_h, [&](int lane) HWY_ATTR { return k == 0 && lane_fresh(in_, lane); },
-            [&](int lane) HWY_ATTR { return k >= lane_length(in_, lane); },
-            k == 0 || in_.length != nullptr);
-      }
-      decoder_gradients(begin, end);
-      // h[k-1] of the chunk's first step lies elsewhere when that is the window's first.
-      if (begin == 0) {
-        gru_gradients(arch_.gru_fwd, {at(0) + panel(rows_.gates), step_}, {start, 0},
-                      {input(in_.input_fwd, 0), 0}, 1);
-        gru_gradients(arch_.gru_fwd, {at(1) + panel(rows_.gates), step_},
-                      {at(0) + panel(rows_.h), step_}, {input(in_.input_fwd, 1), input_step()},
-                      end - 1);
-      } else {
-        gru_gradients(arch_.gru_fwd, {at(begin) + panel(rows_.gates), step_},
-                      {at(begin - 1) + panel(rows_.h), step_},
-                      {input(in_.input_fwd, begin), input_step()}, end - begin);
-      }
+    if (end == in_.steps) std::fill_n(d_h, panel(arch_.directions() * units_), T(0));
+    for (int k = end - 1; k >= begin; --k) {
+      backward_decoder(k, chunk_begin, d_h);
+      backward_gru(
+          net_.gru_fwd, h_before(k), at(k) + panel(rows_.gates), d_h,
+          [&](int lane) HWY_ATTR { return k == 0 && lane_fresh(in_, lane); },
+          [&](int lane) HWY_ATTR { return k >= lane_length(in_, lane); },
+          k == 0 || in_.length != nullptr);
     }
-    std::copy_n(d_h, panel(units_), ws_.d_h.data());
+  }
+
+  /// Adds the weight gradients of the steps begin..end-1 to ws.sums.
+  void gradients(int begin, int end) {
+    decoder_gradients(begin, end);
+    // h before the window lies elsewhere than the others.
+    if (begin == 0) {
+      gru_gradients(arch_.gru_fwd, {at(0) + panel(rows_.gates), step_}, {h_before(0), 0},
+                    {input(in_.input_fwd, 0), 0}, 1);
+      ++begin;
+    }
+    if (begin < end)
+      gru_gradients(arch_.gru_fwd, {at(begin) + panel(rows_.gates), step_},
+                    {h_before(begin), step_}, {input(in_.input_fwd, begin), input_step()},
+                    end - begin);
+  }
+
+  /// Sets ws.d_h, and goes back through the other direction if there is one.
+  void end_backward() {
+    std::copy_n(ws_.d_hidden_state.data(), panel(units_), ws_.d_h.data());
     if (arch_.options.two_sided) backward_bwd_direction();
   }
 
  private:
   T* at(int k) const { return ws_.records.data() + k * step_; }
+  const T* h_before(int k) const {
+    return k == 0 ? ws_.start_h.data() : at(k - 1) + panel(rows_.h);
+  }
   std::ptrdiff_t panel(int rows) const { return static_cast<std::ptrdiff_t>(rows) * in_.lanes; }
   std::ptrdiff_t input_step() const { return panel(arch_.options.input_dim); }
   const T* input(const T* first, int k) const { return first + k * input_step(); }

@@ -50,27 +50,30 @@ class RecursionPass {
     P_pred_ = take(N_ * N_);
     d_F_ = take(N_ * N_);
     d_L_ = take(lanes::triangle_size(N_));
-    d_x_filt_ = take(N_);
     d_x_pred_ = take(N_);
     d_P_pred_ = take(N_ * N_);
-    d_P_filt_ = take(N_ * N_);
     centre_ = take(N_);
     y_ = take(M_);
     observed_ = take(M_);
     nll_ = take(2);
-    d_R_ = take(M_ * M_);
     scratch_ = p;
+    if (ws.training)
+      adjoint_ = ws.line_adjoints.data() + first / kLanes * (N_ + N_ * N_ + M_ * M_) * kLanes;
   }
 
-  /// Runs the line over the window; x and P of the carry (panels) move to the end.
-  void forward(double* carry_x, double* carry_P, const WindowMoments& out) {
-    double* slot = slot_at(0);
-    read_panel(carry_x, N_, slot);
-    read_panel(carry_P, N_ * N_, slot + entries_.P * kLanes);
-    D total = zero<double>();
-    int failed_step[kLanes];
-    std::fill_n(failed_step, kLanes, -1);
-    for (int k = 0; k < in_.steps; ++k) {
+  /// Takes the state before the window from the carry (panels).
+  void begin_forward(const double* carry_x, const double* carry_P) {
+    read_panel(carry_x, N_, slot_at(0));
+    read_panel(carry_P, N_ * N_, slot_at(0) + entries_.P * kLanes);
+    store(zero<double>(), ws_.lane_nll.data() + first_);
+    std::fill_n(ws_.failed_step.data() + first_, kLanes, -1);
+  }
+
+  /// Steps begin..end-1.
+  void forward(int begin, int end, const WindowMoments& out) {
+    D total = load(ws_.lane_nll.data() + first_);
+    for (int k = begin; k < end; ++k) {
+      double* slot = slot_at(k);
       double* next = slot_at(k + 1);
       read_transition(k, slot);
       step::predict_forward<double>(N_, recursive_ ? F_ : nullptr, e_, L_, slot,
@@ -79,8 +82,10 @@ class RecursionPass {
       const lanes::LaneBits failed = step::update_forward<double>(
           emission_, y_, observed, x_pred_, P_pred_, next, next + entries_.P * kLanes, nll_,
           update_tape(slot), scratch_);
-      for (int b = 0; failed != 0 && b < kLanes; ++b)
-        if (((failed >> b) & 1) != 0 && failed_step[b] < 0) failed_step[b] = k;
+      for (int b = 0; failed != 0 && b < kLanes; ++b) {
+        int& failed_step = ws_.failed_step[static_cast<std::size_t>(first_ + b)];
+        if (((failed >> b) & 1) != 0 && failed_step < 0) failed_step = k;
+      }
       total = total + load(nll_);
       if (out.x_pred != nullptr) write_step(x_pred_, N_, out.x_pred, k);
       if (out.P_pred != nullptr) write_step(P_pred_, N_ * N_, out.P_pred, k);
@@ -88,49 +93,50 @@ class RecursionPass {
       if (out.P_filt != nullptr) write_step(next + entries_.P * kLanes, N_ * N_, out.P_filt, k);
       if (out.F != nullptr) write_step(F_, N_ * N_, out.F, k);
       if (out.nll != nullptr) write_step(nll_, 1, out.nll, k);
-      slot = next;
     }
-    write_panel(slot, N_, carry_x);
-    write_panel(slot + entries_.P * kLanes, N_ * N_, carry_P);
     store(total, ws_.lane_nll.data() + first_);
-    for (int b = 0; b < kLanes; ++b)
-      if (failed_step[b] >= 0) ws_.failures.push_back({first_ + b, failed_step[b]});
   }
 
-  /// Adjoint of `forward` for scale * (sum of nll): leaves the adjoints of the decoder's output in
-  /// the records, adds to those of the initial state and of R, sets ws.d_x and ws.d_P.
-  void backward(double scale) {
-    alignas(kLineBytes) double ok[kLanes];
-    for (int b = 0; b < kLanes; ++b)
-      ok[b] = ws_.lane_ok[static_cast<std::size_t>(first_ + b)] != 0 ? 1.0 : 0.0;
-    const LineMask<double> lane_ok = nonzero(load(ok));
+  /// Leaves the state after the window in the carry.
+  void end_forward(double* carry_x, double* carry_P) const {
+    write_panel(slot_at(in_.steps), N_, carry_x);
+    write_panel(slot_at(in_.steps) + entries_.P * kLanes, N_ * N_, carry_P);
+  }
+
+  /// Adjoint of `forward` for scale * (sum of nll), last steps first: leaves the adjoints of the
+  /// decoder's output in the records and adds to those of the initial state and of R.
+  void backward(int begin, int end, double scale) {
+    const LineMask<double> ok = lanes_ok();
     double* d_nll = nll_ + kLanes;
-    store(select(lane_ok, broadcast(scale), zero<double>()), d_nll);
-    double* d_x = d_x_filt_;
-    double* d_P = d_P_filt_;
-    fill_zero(d_x, N_);
-    fill_zero(d_P, N_ * N_);
-    fill_zero(d_R_, M_ * M_);
-    for (int k = in_.steps - 1; k >= 0; --k) {
+    store(select(ok, broadcast(scale), zero<double>()), d_nll);
+    double* d_x = adjoint_;
+    double* d_P = adjoint_ + N_ * kLanes;
+    double* d_R = d_P + N_ * N_ * kLanes;
+    if (end == in_.steps)
+      for (int i = 0; i < N_ + N_ * N_ + M_ * M_; ++i) store(zero<double>(), adjoint_ + i * kLanes);
+    for (int k = end - 1; k >= begin; --k) {
       double* slot = slot_at(k);
       const double* observed = read_measurement(k);
       step::update_backward<double>(emission_, observed, update_tape(slot), d_nll, d_x, d_P,
-                                    d_x_pred_, d_P_pred_, d_R_, scratch_);
+                                    d_x_pred_, d_P_pred_, d_R, scratch_);
       read_transition(k, slot);
       step::predict_backward<double>(N_, recursive_ ? F_ : nullptr, L_, slot,
                                      slot + entries_.P * kLanes, d_x_pred_, d_P_pred_, d_F_, d_L_,
                                      d_x, d_P, scratch_);
-      write_transition_adjoint(k, lane_ok, slot, d_x);
+      write_transition_adjoint(k, ok, slot, d_x);
     }
-    for (int i = 0; i < N_; ++i)
-      store(select(lane_ok, load(d_x + i * kLanes), zero<double>()), d_x + i * kLanes);
-    for (int i = 0; i < N_ * N_; ++i)
-      store(select(lane_ok, load(d_P + i * kLanes), zero<double>()), d_P + i * kLanes);
-    write_panel(d_x, N_, ws_.d_x.data());
-    write_panel(d_P, N_ * N_, ws_.d_P.data());
+  }
+
+  /// Sets ws.d_x and ws.d_P, and adds to ws.d_R.
+  void end_backward() {
+    const LineMask<double> ok = lanes_ok();
+    for (int i = 0; i < N_ + N_ * N_ + M_ * M_; ++i)
+      store(select(ok, load(adjoint_ + i * kLanes), zero<double>()), adjoint_ + i * kLanes);
+    write_panel(adjoint_, N_, ws_.d_x.data());
+    write_panel(adjoint_ + N_ * kLanes, N_ * N_, ws_.d_P.data());
+    const double* d_R = adjoint_ + (N_ + N_ * N_) * kLanes;
     for (int i = 0; i < M_ * M_; ++i)
-      ws_.d_R[static_cast<std::size_t>(i)] +=
-          sum_lanes(select(lane_ok, load(d_R_ + i * kLanes), zero<double>()));
+      ws_.d_R[static_cast<std::size_t>(i)] += sum_lanes(load(d_R + i * kLanes));
   }
 
  private:
@@ -139,15 +145,20 @@ class RecursionPass {
   double* slot_at(int k) const {
     const std::ptrdiff_t slot = static_cast<std::ptrdiff_t>(entries_.total) * kLanes;
     // Without a tape two slots are enough: the state before the step and after it.
-    const int index = ws_.training ? first_ / kLanes * (in_.steps + 1) + k : k % 2;
+    const int line = first_ / kLanes;
+    const int index = ws_.training ? line * (in_.steps + 1) + k : line * 2 + k % 2;
     return ws_.slots.data() + index * slot;
   }
   UpdateTape<double> update_tape(double* slot) const {
     return {slot + entries_.K * kLanes, slot + entries_.v * kLanes, slot + entries_.C * kLanes};
   }
 
-  static void fill_zero(double* lines, int count) {
-    for (int i = 0; i < count; ++i) store(zero<double>(), lines + i * kLanes);
+  // Lanes that did not fail.
+  LineMask<double> lanes_ok() const {
+    alignas(kLineBytes) double ok[kLanes];
+    for (int b = 0; b < kLanes; ++b)
+      ok[b] = ws_.lane_ok[static_cast<std::size_t>(first_ + b)] != 0 ? 1.0 : 0.0;
+    return nonzero(load(ok));
   }
   void read_panel(const double* from, int rows, double* to) const {
     for (int i = 0; i < rows; ++i) store(load(from + panel(i) + first_), to + i * kLanes);
@@ -331,8 +342,10 @@ class RecursionPass {
   const kalman::EmissionView emission_;
   // Line matrices in ws.line_scratch.
   double *F_, *e_, *L_, *x_pred_, *P_pred_;
-  double *d_F_, *d_L_, *d_x_filt_, *d_P_filt_, *d_x_pred_, *d_P_pred_, *d_R_;
+  double *d_F_, *d_L_, *d_x_pred_, *d_P_pred_;
   double *centre_, *y_, *observed_, *nll_, *scratch_;
+  // Adjoints of x, P and R, which go on from one call of backward to the next.
+  double* adjoint_ = nullptr;
 };
 
 }  // namespace kalmia::model::HWY_NAMESPACE

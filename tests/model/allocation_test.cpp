@@ -1,0 +1,85 @@
+// The hot loops do not allocate: every operator new of this program is counted.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "model/stream.hpp"
+#include "nn/adam.hpp"
+#include "support/window_case.hpp"
+
+namespace {
+std::atomic<int> allocations{0};
+}
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* p = std::malloc(size)) return p;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  ++allocations;
+  const auto align = static_cast<std::size_t>(alignment);
+  if (void* p = std::aligned_alloc(align, (size + align - 1) / align * align)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace kalmia::model {
+namespace {
+
+ArchitectureOptions small_options() {
+  ArchitectureOptions options;
+  options.state_dim = 3;
+  options.meas_dim = 2;
+  options.input_dim = 2;
+  options.hidden = 16;
+  options.decoder = {16};
+  return options;
+}
+
+TEST(Allocation, TheCounterCounts) {
+  const int before = allocations;
+  const std::vector<int> v(100);
+  EXPECT_EQ(v.size(), 100u);
+  EXPECT_GT(allocations, before);
+}
+
+TEST(Allocation, TrainingStepsDoNotAllocate) {
+  for (const bool two_sided : {false, true}) {
+    ArchitectureOptions options = small_options();
+    options.two_sided = two_sided;
+    test::WindowCase<float> at(options, {.missing = true, .uneven = true}, 20, 32, 3);
+    Workspace<float> workspace;
+    workspace.prepare(at.architecture, at.map.get(), 20, 32, true);
+    nn::Adam<float> adam(at.architecture.parameters.size(), {});
+    const WindowInput<float> input = at.group.view();
+    const int before = allocations;
+    for (int i = 0; i < 3; ++i) {
+      window_forward(at.model(), input, at.group.carry, {}, workspace);
+      window_backward(at.model(), input, 0.01, workspace);
+      adam.step(workspace.gradient.span(), at.parameters.span());
+      at.pack();
+    }
+    EXPECT_EQ(allocations, before);
+  }
+}
+
+TEST(Allocation, StreamingStepsDoNotAllocate) {
+  test::WindowCase<float> at(small_options(), {}, 4, 16, 3);
+  FilterStream<float> stream(at.model(), at.parameters.span());
+  StreamState<float> state = stream.start();
+  const double y[] = {0.3, -0.1};
+  const float features[] = {0.3f, -0.1f};
+  const int before = allocations;
+  for (int i = 0; i < 1000; ++i) ASSERT_FALSE(stream.step(state, y, features).failed);
+  EXPECT_EQ(allocations, before);
+}
+
+}  // namespace
+}  // namespace kalmia::model

@@ -1,0 +1,71 @@
+#include "model/batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kalmia/error.hpp"
+#include "support/window_case.hpp"
+
+namespace kalmia::model {
+namespace {
+
+ArchitectureOptions options() {
+  ArchitectureOptions o;
+  o.state_dim = 3;
+  o.meas_dim = 2;
+  o.input_dim = 2;
+  o.hidden = 9;
+  o.decoder = {8};
+  return o;
+}
+
+// A batch of several groups is the sum of its groups.
+TEST(BatchEngine, SumsItsGroups) {
+  constexpr int kGroups = 5, kSteps = 7, kLanes = 16;
+  test::WindowCase<double> at(options(), {}, kSteps, kLanes, 2);
+  std::vector<LaneGroup<double>> groups;
+  for (int g = 0; g < kGroups; ++g)
+    groups.push_back(std::move(
+        test::WindowCase<double>(options(), {}, kSteps, kLanes, static_cast<std::uint64_t>(g))
+            .group));
+  const auto size = static_cast<std::size_t>(at.architecture.parameters.size());
+  std::vector<double> want(size, 0.0), want_R(4, 0.0);
+  double want_nll = 0;
+  Workspace<double> workspace;
+  workspace.prepare(at.architecture, at.map.get(), kSteps, kLanes, true);
+  for (LaneGroup<double>& group : groups) {
+    Carry<double> carry;
+    carry.resize(at.architecture, kLanes);
+    want_nll += window_forward(at.model(), group.view(), carry, {}, workspace);
+    window_backward(at.model(), group.view(), 0.1, workspace);
+    for (std::size_t i = 0; i < size; ++i) want[i] += workspace.gradient[i];
+    for (std::size_t i = 0; i < 4; ++i) want_R[i] += workspace.d_R[i];
+  }
+  ThreadTeam team(2);
+  BatchEngine<double> engine(at.model(), team, kSteps, kLanes, true);
+  std::vector<double> gradient(size), d_R(4);
+  const BatchResult result = engine.gradient(groups, 0.1, gradient, d_R);
+  EXPECT_EQ(result.nll, want_nll);
+  EXPECT_EQ(result.failed_lanes, 0);
+  EXPECT_EQ(gradient, want);
+  EXPECT_EQ(d_R, want_R);
+}
+
+TEST(BatchEngine, RefusesSizesThatDoNotFit) {
+  test::WindowCase<float> at(options(), {}, 4, 16, 2);
+  std::vector<LaneGroup<float>> groups(1);
+  groups[0].resize(at.architecture, 4, 16);
+  ThreadTeam team(1);
+  BatchEngine<float> inference(at.model(), team, 4, 16, false);
+  std::vector<float> gradient(static_cast<std::size_t>(at.architecture.parameters.size()));
+  EXPECT_THROW(inference.gradient(groups, 1, gradient), ConfigError);
+  const std::vector<WindowMoments> moments(2);
+  EXPECT_THROW(inference.forward(groups, moments), ConfigError);
+  BatchEngine<float> training(at.model(), team, 4, 16, true);
+  gradient.pop_back();
+  EXPECT_THROW(training.gradient(groups, 1, gradient), ConfigError);
+}
+
+}  // namespace
+}  // namespace kalmia::model
