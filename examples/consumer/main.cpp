@@ -1,6 +1,5 @@
 // The smallest program on top of an installed Kalmia: it says which version it was built with.
 #include <iostream>
-
 #include <kalmia/error.hpp>
 #include <kalmia/version.hpp>
 

@@ -30,8 +30,7 @@ TEST_F(IsaChoice, AnUnknownNameIsRefusedWithTheNamesThatExist) {
   } catch (const ConfigError& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("\"AVX512\""), std::string::npos) << text;
-    for (const Isa isa : kAll)
-      EXPECT_NE(text.find(isa_name(isa)), std::string::npos) << text;
+    for (const Isa isa : kAll) EXPECT_NE(text.find(isa_name(isa)), std::string::npos) << text;
   }
 }
 
