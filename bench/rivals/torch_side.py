@@ -282,7 +282,7 @@ class Step(torch.nn.Module):
 
 
 class Stream:
-    """Calling it filters one sequence step by step; returns the last mean."""
+    """Calling it filters one sequence step by step; returns the last mean and covariance."""
 
     def __init__(self, case, y, params, compiled):
         self.threads = 1  # one step is too small to share
@@ -305,7 +305,7 @@ class Stream:
         with torch.inference_mode():
             for k in range(1, len(y)):
                 h, x, P = step(y[k - 1], y[k], h, x, P)
-        return x
+        return x, P
 
     def results(self):
-        return self().double().numpy()
+        return tuple(moment.double().numpy() for moment in self())
