@@ -16,6 +16,9 @@ struct EmissionView {
   const double* R;  ///< M x M, row-major, symmetric positive definite
 };
 
+/// Throws ConfigError unless R (M x M) is symmetric positive definite.
+void check_measurement_noise(const std::vector<double>& R, int meas_dim);
+
 /// H (M x N) and R (M x M), the same for all sequences and steps. A selection of states, the
 /// usual case, has one entry per row, so that products with H are copies.
 class Emission {

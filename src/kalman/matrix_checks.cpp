@@ -16,6 +16,14 @@ std::string entry_text(std::string_view name, int i, int j) {
   return std::string(name) + "[" + std::to_string(i) + "," + std::to_string(j) + "]";
 }
 
+// Six digits, for numbers that were computed.
+std::string rounded_text(double value) {
+  char text[32];
+  const std::to_chars_result end =
+      std::to_chars(text, text + sizeof(text), value, std::chars_format::general, 6);
+  return {text, end.ptr};
+}
+
 Eigen::Map<const RowMajor> as_eigen(const std::vector<double>& matrix, int n) {
   return {matrix.data(), n, n};
 }
@@ -72,7 +80,7 @@ void check_positive_definite(std::string_view name, const std::vector<double>& m
   const Eigen::VectorXd eigenvalues =
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(Eigen::MatrixXd(M), Eigen::EigenvaluesOnly)
           .eigenvalues();
-  throw ConfigError(std::string(name) + " has the eigenvalue " + number_text(eigenvalues(0)) +
+  throw ConfigError(std::string(name) + " has the eigenvalue " + rounded_text(eigenvalues(0)) +
                     ", but it must be positive definite (" + std::string(why) + ")");
 }
 
@@ -88,7 +96,7 @@ void check_positive_semidefinite(std::string_view name, const std::vector<double
           .eigenvalues();
   const double tolerance = 1e-9 * largest(matrix);
   if (eigenvalues(0) < -tolerance)
-    throw ConfigError(std::string(name) + " has the eigenvalue " + number_text(eigenvalues(0)) +
+    throw ConfigError(std::string(name) + " has the eigenvalue " + rounded_text(eigenvalues(0)) +
                       ", but a covariance must be positive semi-definite");
 }
 

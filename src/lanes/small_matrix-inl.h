@@ -232,15 +232,55 @@ template <Put put = Put::Set, typename T>
 HWY_INLINE void multiply_tn_symmetric(int n, int count, const T* A, const T* B, T* C) {
   symmetric_product<put>(n, count, transposed(A, n), as_is(B, n), C);
 }
+// R rows of y = A x: R independent sums.
+template <Put put, int R, typename T>
+HWY_INLINE void vec_rows(int count, const T* A, std::ptrdiff_t row, std::ptrdiff_t step, const T* x,
+                         T* y) {
+  Line<T> sum[R];
+  HWY_UNROLL(8)
+  for (int i = 0; i < R; ++i) sum[i] = put == Put::Set ? zero<T>() : load(entry(y, i));
+  for (int k = 0; k < count; ++k, A += step) {
+    const Line<T> x_k = load(entry(x, k));
+    HWY_UNROLL(8)
+    for (int i = 0; i < R; ++i)
+      sum[i] = put == Put::Sub ? fnma(load(A + i * row), x_k, sum[i])
+                               : fma(load(A + i * row), x_k, sum[i]);
+  }
+  HWY_UNROLL(8)
+  for (int i = 0; i < R; ++i) store(sum[i], entry(y, i));
+}
+// y = A x, 8 rows at a time where a line is one register, since a vector leaves no other
+// independent sums to hide the latency of the multiply-adds.
+template <Put put, typename T>
+void vec_product(int rows, int count, const Strided<T>& A, const T* x, T* y) {
+  constexpr int tile = 2 * kTile<T>;
+  for (int i = 0, height; i < rows; i += height) {
+    height = next_block(rows - i, tile);
+    const T* a = A.p + i * A.row;
+    T* out = entry(y, i);
+    if constexpr (tile >= 8) {
+      if (height == 8) vec_rows<put, 8>(count, a, A.row, A.col, x, out);
+      if (height == 7) vec_rows<put, 7>(count, a, A.row, A.col, x, out);
+      if (height == 6) vec_rows<put, 6>(count, a, A.row, A.col, x, out);
+      if (height == 5) vec_rows<put, 5>(count, a, A.row, A.col, x, out);
+    }
+    if constexpr (tile >= 4) {
+      if (height == 4) vec_rows<put, 4>(count, a, A.row, A.col, x, out);
+      if (height == 3) vec_rows<put, 3>(count, a, A.row, A.col, x, out);
+    }
+    if (height == 2) vec_rows<put, 2>(count, a, A.row, A.col, x, out);
+    if (height == 1) vec_rows<put, 1>(count, a, A.row, A.col, x, out);
+  }
+}
 /// y = A x with A rows x cols.
 template <Put put = Put::Set, typename T>
 HWY_INLINE void multiply_vec(int rows, int cols, const T* A, const T* x, T* y) {
-  product<put>(rows, cols, 1, as_is(A, cols), as_is(x, 1), y);
+  vec_product<put>(rows, cols, as_is(A, cols), x, y);
 }
 /// y = A' x with A rows x cols, so that y has `cols` entries.
 template <Put put = Put::Set, typename T>
 HWY_INLINE void multiply_vec_t(int rows, int cols, const T* A, const T* x, T* y) {
-  product<put>(cols, rows, 1, transposed(A, cols), as_is(x, 1), y);
+  vec_product<put>(cols, rows, transposed(A, cols), x, y);
 }
 /// C = x y' (rows x cols).
 template <Put put = Put::Set, typename T>

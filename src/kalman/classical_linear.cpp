@@ -1,0 +1,62 @@
+// kalman_filter and rts_smoother: constant matrices.
+#include <cstring>
+
+#include "kalman/classical_batch.hpp"
+#include "kalman/classical_smoother.hpp"
+#include "kalman/classical_step.hpp"
+#include "kalmia/classical.hpp"
+
+namespace kalmia {
+namespace kalman {
+namespace {
+
+void filter_line(const ModelLines& model, const MeasurementsView& y, const LinePlan& plan,
+                 FilterState& state, FilterResult& result) {
+  state.restart();
+  double observed[kLanes] = {};
+  for (int k = 0; k < plan.steps; ++k) {
+    const lanes::LaneBits active = plan.active(k);
+    const lanes::LaneBits missing = load_measurements(y, plan, k, active, state, observed);
+    const lanes::LaneBits failed = active & advance_linear(model, state, active, missing);
+    if (failed != 0) throw_failed(plan, k, failed, kInnovationFailure);
+    store_step(plan, k, active, state, observed, result);
+  }
+}
+
+FilterResult run(const LinearModel& model, const MeasurementsView& y, const FilterOptions& options,
+                 bool smooth) {
+  const ModelLines lines = make_model_lines(model);
+  check_view(y, model.meas_dim);
+  const std::vector<LinePlan> plans = plan_lines(y);
+  FilterResult result = make_result(y, model.state_dim, model.meas_dim, smooth,
+                                    smooth ? options_for_smoothing(options) : options);
+  std::vector<FilterState> filters;
+  std::vector<SmootherState> smoothers;
+  for (int t = 0; t < team_size(options.threads, plans); ++t) {
+    filters.emplace_back(model.state_dim, model.meas_dim);
+    if (smooth) smoothers.emplace_back(model.state_dim);
+  }
+  for_each_line(options.threads, plans, [&](const LinePlan& plan, int thread) {
+    const std::size_t t = static_cast<std::size_t>(thread);
+    filter_line(lines, y, plan, filters[t], result);
+    if (smooth)
+      smooth_line(plan, kAllLaneBits, lines.F.data(), lines.Q.data(), smoothers[t], result);
+  });
+  if (smooth) drop_unwanted(options, result);
+  return result;
+}
+
+}  // namespace
+}  // namespace kalman
+
+FilterResult kalman_filter(const LinearModel& model, const MeasurementsView& y,
+                           const FilterOptions& options) {
+  return kalman::run(model, y, options, false);
+}
+
+FilterResult rts_smoother(const LinearModel& model, const MeasurementsView& y,
+                          const FilterOptions& options) {
+  return kalman::run(model, y, options, true);
+}
+
+}  // namespace kalmia
