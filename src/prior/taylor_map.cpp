@@ -1,0 +1,128 @@
+#include "prior/taylor_map.hpp"
+
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "prior/taylor_map.cpp"
+#include <hwy/foreach_target.h>
+// Must come after foreach_target.h.
+#include <hwy/highway.h>
+
+#include "lanes/small_matrix-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::prior::HWY_NAMESPACE {
+
+namespace ln = kalmia::lanes::HWY_NAMESPACE;
+
+// out = I + scale A S, all N x N.
+void horner_step(int N, double scale, const double* A, const double* S, double* out) {
+  ln::multiply(N, N, N, A, S, out);
+  ln::scale_lines(N * N, scale, out);
+  for (int n = 0; n < N; ++n) {
+    double* diagonal = ln::entry(out, n * N + n);
+    ln::store(ln::load(diagonal) + ln::broadcast(1.0), diagonal);
+  }
+}
+
+void set_identity(int N, double* S) {
+  ln::set_zero(N * N, S);
+  for (int n = 0; n < N; ++n) ln::store(ln::broadcast(1.0), ln::entry(S, n * N + n));
+}
+
+// Horner's form: S[order] = I, S[i-1] = I + (dt / i) A S[i], F = S[0]. Scratch: N^2 lines.
+// Cost: (order - 1) N^3.
+void taylor_forward(int N, int order, double dt, const double* A, double* F, double* scratch) {
+  if (order == 0) return set_identity(N, F);
+  // S[order - 1] = I + (dt / order) A needs no product. F and scratch take turns, ending in F.
+  double* S = order % 2 == 1 ? F : scratch;
+  double* next = order % 2 == 1 ? scratch : F;
+  ln::copy_lines(N * N, A, S);
+  ln::scale_lines(N * N, dt / order, S);
+  for (int n = 0; n < N; ++n) {
+    double* diagonal = ln::entry(S, n * N + n);
+    ln::store(ln::load(diagonal) + ln::broadcast(1.0), diagonal);
+  }
+  for (int i = order - 1; i >= 1; --i) {
+    horner_step(N, dt / i, A, S, next);
+    std::swap(S, next);
+  }
+}
+
+// Adjoint of taylor_forward: sets d_A. The S[i] are computed again, each kept.
+//
+//   d_S[0] = d_F,   d_A += (dt / i) d_S[i-1] S[i]',   d_S[i] = (dt / i) A' d_S[i-1]
+//
+// Scratch: (order + 2) N^2 lines.
+void taylor_backward(int N, int order, double dt, const double* A, const double* d_F, double* d_A,
+                     double* scratch) {
+  const int size = N * N;
+  const auto S = [&](int i) { return ln::entry(scratch, (i - 1) * size); };  // i in 1..order
+  double* d_S = ln::entry(scratch, order * size);
+  double* term = ln::entry(d_S, size);
+  ln::set_zero(size, d_A);
+  if (order == 0) return;
+  set_identity(N, S(order));
+  for (int i = order; i > 1; --i) horner_step(N, dt / i, A, S(i), S(i - 1));
+  ln::copy_lines(size, d_F, d_S);
+  for (int i = 1; i <= order; ++i) {
+    ln::multiply_nt(N, N, N, d_S, S(i), term);
+    ln::add_scaled<double>(size, dt / i, term, d_A);
+    if (i == order) break;
+    ln::multiply_tn(N, N, N, A, d_S, term);
+    ln::scale_lines(size, dt / i, term);
+    std::swap(d_S, term);
+  }
+}
+
+}  // namespace kalmia::prior::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <cmath>
+#include <string>
+
+#include "kalman/matrix_checks.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::prior {
+
+HWY_EXPORT(taylor_forward);
+HWY_EXPORT(taylor_backward);
+
+TaylorMap::TaylorMap(int order, double dt, std::shared_ptr<const StateMatrix> A)
+    : order_(order), dt_(dt), A_(std::move(A)) {
+  if (order < 0)
+    throw ConfigError("order = " + std::to_string(order) + ", but a Taylor map needs order >= 0");
+  if (!std::isfinite(dt))
+    throw ConfigError("dt = " + kalman::number_text(dt) + ", but it must be finite");
+  if (A_ == nullptr) throw ConfigError("A is null, but a Taylor map needs a matrix A(x)");
+}
+
+std::size_t TaylorMap::scratch_size() const {
+  const std::size_t size =
+      static_cast<std::size_t>(state_dim() * state_dim() * lanes::kLineLanes<double>);
+  return static_cast<std::size_t>(order_ + 4) * size;  // A, d_A and what backward needs
+}
+
+void TaylorMap::forward(const double* x, double* F, double* e, double* scratch) const {
+  const int N = state_dim();
+  const int size = N * N * lanes::kLineLanes<double>;
+  A_->evaluate(x, scratch);
+  HWY_DYNAMIC_DISPATCH(taylor_forward)(N, order_, dt_, scratch, F, scratch + size);
+  for (int i = 0; i < N * lanes::kLineLanes<double>; ++i) e[i] = 0;
+}
+
+void TaylorMap::backward(const double* x, const double* d_F, const double* /*d_e*/, double* d_x,
+                         double* scratch) const {
+  const int N = state_dim();
+  const int size = N * N * lanes::kLineLanes<double>;
+  double* A = scratch;
+  double* d_A = scratch + size;
+  A_->evaluate(x, A);
+  HWY_DYNAMIC_DISPATCH(taylor_backward)(N, order_, dt_, A, d_F, d_A, scratch + 2 * size);
+  A_->adjoint(x, d_A, d_x);
+}
+
+}  // namespace kalmia::prior
+#endif  // HWY_ONCE
