@@ -88,10 +88,12 @@ HWY_INLINE void product(const PackedMatrix<T>& W, const T* in, int lanes, Start 
 }
 
 // ---- Weight gradients -------------------------------------------------------------------------
-
-// Tile of dot products: 6 x 4 lines of accumulators with AVX-512.
-inline constexpr int kDotRows = Line<float>::kVecs == 1 ? 6 : 3;
-inline constexpr int kDotCols = Line<float>::kVecs == 1 ? 4 : Line<float>::kVecs == 2 ? 2 : 1;
+//
+// d_W (rows x cols) = sum over time and lanes of a (rows) b (cols)'. Two forms:
+//   wide    b is transposed first, so that its features are contiguous; then the same register tile
+//   as
+//           in `product`, with a's elements broadcast
+//   narrow  for few columns: dot products along the lanes, no transposition
 
 /// The same rows of a panel at successive time steps.
 template <typename T>
@@ -99,6 +101,136 @@ struct PanelSeries {
   const T* first;       ///< row 0 at the first step
   std::ptrdiff_t step;  ///< distance from one time step to the next
 };
+
+#if HWY_MAX_BYTES == 64
+// Transposes 16 rows of one line of floats, where a line is one register of four 128-bit blocks: 4
+// x 4 within the blocks, then the blocks. `in(r)` gives row r.
+template <typename In>
+HWY_INLINE void transpose_16(const In& in, float* HWY_RESTRICT out, std::ptrdiff_t stride) {
+  using V = hn::Vec<LineTag<float>>;
+  const LineTag<float> d;
+  const hn::Repartition<double, LineTag<float>> dd;
+  V block[4][4];  // block[g][i]: in 128-bit block b, rows 4g..4g+3 of lane 4b + i
+  for (int g = 0; g < 4; ++g) {
+    const V r0 = in(4 * g), r1 = in(4 * g + 1), r2 = in(4 * g + 2), r3 = in(4 * g + 3);
+    const auto lo01 = hn::BitCast(dd, hn::InterleaveLower(d, r0, r1));
+    const auto hi01 = hn::BitCast(dd, hn::InterleaveUpper(d, r0, r1));
+    const auto lo23 = hn::BitCast(dd, hn::InterleaveLower(d, r2, r3));
+    const auto hi23 = hn::BitCast(dd, hn::InterleaveUpper(d, r2, r3));
+    block[g][0] = hn::BitCast(d, hn::InterleaveLower(dd, lo01, lo23));
+    block[g][1] = hn::BitCast(d, hn::InterleaveUpper(dd, lo01, lo23));
+    block[g][2] = hn::BitCast(d, hn::InterleaveLower(dd, hi01, hi23));
+    block[g][3] = hn::BitCast(d, hn::InterleaveUpper(dd, hi01, hi23));
+  }
+  for (int i = 0; i < 4; ++i) {
+    const V low02 = hn::ConcatLowerLower(d, block[2][i], block[0][i]);
+    const V low13 = hn::ConcatLowerLower(d, block[3][i], block[1][i]);
+    const V high02 = hn::ConcatUpperUpper(d, block[2][i], block[0][i]);
+    const V high13 = hn::ConcatUpperUpper(d, block[3][i], block[1][i]);
+    const auto even = [](V a, V b)
+                          HWY_ATTR { return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a); };
+    const auto odd = [](V a, V b)
+                         HWY_ATTR { return hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a)); };
+    hn::Store(even(low02, low13), d, out + i * stride);
+    hn::Store(odd(low02, low13), d, out + (4 + i) * stride);
+    hn::Store(even(high02, high13), d, out + (8 + i) * stride);
+    hn::Store(odd(high02, high13), d, out + (12 + i) * stride);
+  }
+}
+#endif
+
+/// out[lane][row] = in[row][lane]; rows up to the next whole line are set to zero.
+///
+/// Shapes: in rows x lanes, out lanes x stride, stride >= padded rows and a multiple of a line.
+template <typename T>
+HWY_NOINLINE void transpose(const T* HWY_RESTRICT in, int rows, int lanes, T* HWY_RESTRICT out,
+                            std::ptrdiff_t stride) {
+  constexpr int kBlock = kLineLanes<T>;
+  for (int row = 0; row < rows; row += kBlock)
+    for (int lane = 0; lane < lanes; lane += kBlock) {
+      const T* from = in + static_cast<std::ptrdiff_t>(row) * lanes + lane;
+      T* to = out + lane * stride + row;
+#if HWY_MAX_BYTES == 64
+      if constexpr (sizeof(T) == 4) {
+        transpose_16(
+            [&](int r) HWY_ATTR {
+              return row + r < rows ? hn::Load(LineTag<T>(), from + r * lanes)
+                                    : hn::Zero(LineTag<T>());
+            },
+            to, stride);
+        continue;
+      }
+#endif
+      for (int b = 0; b < kBlock; ++b)
+        for (int r = 0; r < kBlock; ++r)
+          to[b * stride + r] = row + r < rows ? from[r * lanes + b] : T(0);
+    }
+}
+
+template <int R, int Lines, typename T>
+HWY_INLINE void wide_tile(const PanelSeries<T>& a, const PanelSeries<T>& b, int steps, int lanes,
+                          std::ptrdiff_t stride, T* HWY_RESTRICT sums, std::ptrdiff_t sums_cols) {
+  Line<T> sum[R][Lines];
+  for (int i = 0; i < R; ++i)
+    for (int l = 0; l < Lines; ++l) sum[i][l] = load(sums + i * sums_cols + l * kLineLanes<T>);
+  for (int t = 0; t < steps; ++t) {
+    const T* HWY_RESTRICT pa = a.first + t * a.step;
+    const T* HWY_RESTRICT pb = b.first + t * b.step;
+    for (int lane = 0; lane < lanes; ++lane) {
+      Line<T> y[Lines];
+      for (int l = 0; l < Lines; ++l) y[l] = load(pb + lane * stride + l * kLineLanes<T>);
+      for (int i = 0; i < R; ++i) {
+        const Line<T> x = broadcast(pa[i * lanes + lane]);
+        for (int l = 0; l < Lines; ++l) sum[i][l] = fma(x, y[l], sum[i][l]);
+      }
+    }
+  }
+  for (int i = 0; i < R; ++i)
+    for (int l = 0; l < Lines; ++l) store(sum[i][l], sums + i * sums_cols + l * kLineLanes<T>);
+}
+
+template <int Lines, typename T, int R = kTileRows>
+HWY_INLINE void wide_rows(int rows, const PanelSeries<T>& a, const PanelSeries<T>& b, int steps,
+                          int lanes, std::ptrdiff_t stride, T* sums, std::ptrdiff_t sums_cols) {
+  if constexpr (R > 0) {
+    if (rows == R)
+      wide_tile<R, Lines>(a, b, steps, lanes, stride, sums, sums_cols);
+    else
+      wide_rows<Lines, T, R - 1>(rows, a, b, steps, lanes, stride, sums, sums_cols);
+  }
+}
+
+template <int Lines, typename T>
+HWY_NOINLINE void wide_columns(const PanelSeries<T>& a, int rows, const PanelSeries<T>& b,
+                               int steps, int lanes, std::ptrdiff_t stride, T* sums,
+                               std::ptrdiff_t sums_cols) {
+  const EvenSplit split(rows, kTileRows);
+  for (int tile = 0; tile < split.tiles; ++tile) {
+    const std::ptrdiff_t i = split.begin(tile);
+    wide_rows<Lines>(split.size(tile), {a.first + i * lanes, a.step}, b, steps, lanes, stride,
+                     sums + i * sums_cols, sums_cols);
+  }
+}
+
+/// Adjoint of `product` for the weights, wide form: sums[i][j] += sum over t and lanes of
+/// a[t][i][lane] b[t][lane][j].
+///
+/// Shapes: a rows x lanes a step; b lanes x stride a step (from `transpose`); sums rows x cols,
+/// where cols is a multiple of a line. Call it with as many steps as stay in the L1 cache.
+template <typename T>
+HWY_INLINE void outer_product_wide(const PanelSeries<T>& a, int rows, const PanelSeries<T>& b,
+                                   std::ptrdiff_t stride, int cols, int steps, int lanes, T* sums) {
+  constexpr int kStep = kTileLines * kLineLanes<T>;
+  int j = 0;
+  for (; j + kStep <= cols; j += kStep)
+    wide_columns<kTileLines>(a, rows, {b.first + j, b.step}, steps, lanes, stride, sums + j, cols);
+  for (; j < cols; j += kLineLanes<T>)
+    wide_columns<1>(a, rows, {b.first + j, b.step}, steps, lanes, stride, sums + j, cols);
+}
+
+// Tile of dot products: 6 x 4 lines of accumulators with AVX-512.
+inline constexpr int kDotRows = Line<float>::kVecs == 1 ? 6 : 3;
+inline constexpr int kDotCols = Line<float>::kVecs == 1 ? 4 : Line<float>::kVecs == 2 ? 2 : 1;
 
 template <int R, int C, typename T>
 HWY_INLINE void outer_tile(const PanelSeries<T>& a, const PanelSeries<T>& b, int steps, int lanes,
@@ -152,8 +284,8 @@ HWY_INLINE void outer_rows(int rows, int cols, const PanelSeries<T>& a, const Pa
 /// two steps; `sum_lines` does it once per window. Call it with as many steps as stay in the L2
 /// cache.
 template <typename T>
-HWY_NOINLINE void outer_product(const PanelSeries<T>& a, int rows, const PanelSeries<T>& b,
-                                int cols, int steps, int lanes, T* sums) {
+HWY_NOINLINE void outer_product_narrow(const PanelSeries<T>& a, int rows, const PanelSeries<T>& b,
+                                       int cols, int steps, int lanes, T* sums) {
   const EvenSplit row_split(rows, kDotRows);
   const EvenSplit col_split(cols, kDotCols);
   for (int p = 0; p < row_split.tiles; ++p) {

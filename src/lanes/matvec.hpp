@@ -6,23 +6,17 @@
 
 namespace kalmia::lanes {
 
-/// A rows x cols matrix stored by columns, rows padded with zeros to whole lines: the product is a sum
-/// of columns, each element of the vector broadcast.
+/// A rows x cols matrix stored by columns, rows padded with zeros to whole lines: the product is a
+/// sum of columns, each element of the vector broadcast.
 template <typename T>
 struct ColumnMatrix {
-  int rows = 0;         ///< padded
+  int rows = 0;  ///< padded
   int cols = 0;
   Buffer<T> data;
 
-  /// Copies W (row-major, `num_rows` x `num_cols`), whose rows come in `blocks` equal blocks that are
-  /// padded to whole lines each.
+  /// Copies W (row-major, `num_rows` x `num_cols`), whose rows come in `blocks` equal blocks that
+  /// are padded to whole lines each.
   void assign(const T* W, int num_rows, int num_cols, int blocks = 1);
 };
-
-/// `count` rounded up to whole lines.
-template <typename T>
-constexpr int padded_to_line(int count) {
-  return (count + kLineLanes<T> - 1) / kLineLanes<T> * kLineLanes<T>;
-}
 
 }  // namespace kalmia::lanes

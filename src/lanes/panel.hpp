@@ -24,6 +24,12 @@ constexpr int padded_lanes(int count) {
   return (count + kLaneQuantum - 1) / kLaneQuantum * kLaneQuantum;
 }
 
+/// `count` rounded up to whole lines.
+template <typename T>
+constexpr int padded_to_line(int count) {
+  return (count + kLineLanes<T> - 1) / kLineLanes<T> * kLineLanes<T>;
+}
+
 /// Entries of the lower triangle of an n x n matrix, packed by rows.
 constexpr int triangle_size(int n) { return n * (n + 1) / 2; }
 /// Position of entry (i, j), j <= i, in the packed lower triangle.

@@ -8,8 +8,9 @@
 
 namespace kalmia::model {
 
-/// Steps whose weight gradients are taken together: their panels stay in a core's L2 cache.
-inline constexpr int kChunkSteps = 16;
+/// Steps whose weight gradients are taken together: the transposed hidden states of a column tile
+/// (32 lanes x 32 features) stay in the L1 cache.
+inline constexpr int kChunkSteps = 8;
 
 /// Steps after which networks and recursion take turns, so that each finds what the other wrote in
 /// the cache. Measured: with whole windows instead, a quarter of the time at N = 16 went into

@@ -58,7 +58,7 @@ void backward_here(const WindowModel<T>& model, const WindowInput<T>& in, double
   for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
     RecursionPass<T>(model, in, ws, lane).end_backward();
   network.end_backward();
-  sum_lines(ws.sums.data(), model.architecture->parameters.size(), ws.gradient.data());
+  network.collect_gradients();
 }
 
 void forward_float(const WindowModel<float>& model, const WindowInput<float>& in,
@@ -182,6 +182,9 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
   const auto parameters = static_cast<std::size_t>(arch.parameters.size());
   gradient.resize(parameters);
   sums.resize(parameters * lanes::kLineLanes<T>);
+  int widest = arch.directions() * hidden;
+  for (const int width : arch.options.decoder) widest = std::max(widest, width);
+  transposed.resize(times(lanes::padded_to_line<T>(widest), lanes) * (kChunkSteps + 1));
   d_R.resize(times(M, M));
   d_h.resize(times(hidden, lanes));
   d_x.resize(times(N, lanes));

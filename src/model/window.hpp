@@ -106,8 +106,9 @@ class Workspace {
   Buffer<T> chunk;           ///< adjoints that live for one chunk of steps
   Buffer<T> d_hidden_state;  ///< running adjoint of h
   Buffer<T> saved;           ///< adjoint of h of lanes that are not active
-  Buffer<T> sums;            ///< weight gradients, a line each
-  Buffer<double> slots;      ///< the recursion's tape: one slot a step and line
+  Buffer<T> sums;        ///< weight gradients before they are collected; see window_network-inl.h
+  Buffer<T> transposed;  ///< hidden states of a chunk, lane by lane
+  Buffer<double> slots;  ///< the recursion's tape: one slot a step and line
   Buffer<double> line_scratch;
   Buffer<double> map_scratch;
   std::vector<std::uint8_t> lane_ok;  ///< 0 for lanes whose likelihood is not finite

@@ -103,17 +103,28 @@ class NetworkPass {
 
   /// Adds the weight gradients of the steps begin..end-1 to ws.sums.
   void gradients(int begin, int end) {
-    decoder_gradients(begin, end);
-    // h before the window lies elsewhere than the others.
-    if (begin == 0) {
-      gru_gradients(arch_.gru_fwd, {at(0) + panel(rows_.gates), step_}, {h_before(0), 0},
-                    {input(in_.input_fwd, 0), 0}, 1);
-      ++begin;
+    const int steps = end - begin;
+    // Transposed h of the steps begin-1..end-1: the GRU's weights meet h[k-1], the decoder's h[k].
+    const int rows = arch_.directions() * units_;
+    const Transposed h_T = transposed_place(rows);
+    transpose(h_before(begin), units_, in_.lanes, h_T.first, h_T.stride);
+    for (int k = begin; k < end; ++k)
+      transpose(static_cast<const T*>(at(k) + panel(rows_.h)), rows, in_.lanes,
+                h_T.first + (k - begin + 1) * h_T.step, h_T.stride);
+    gru_gradients(arch_.gru_fwd, {at(begin) + panel(rows_.gates), step_}, h_T,
+                  {input(in_.input_fwd, begin), input_step()}, steps);
+    decoder_gradients(begin, end, h_T);
+  }
+
+  /// Adds ws.sums to ws.gradient and clears them.
+  void collect_gradients() {
+    collect_gru(arch_.gru_fwd);
+    if (arch_.options.two_sided) collect_gru(arch_.gru_bwd);
+    for (std::size_t i = 0; i + 1 < arch_.decoder.widths.size(); ++i) {
+      const int rows = arch_.decoder.widths[i + 1];
+      collect_wide(arch_.decoder.weight[i], rows, arch_.decoder.widths[i]);
+      collect_narrow(arch_.decoder.bias[i], rows);
     }
-    if (begin < end)
-      gru_gradients(arch_.gru_fwd, {at(begin) + panel(rows_.gates), step_},
-                    {h_before(begin), step_}, {input(in_.input_fwd, begin), input_step()},
-                    end - begin);
   }
 
   /// Sets ws.d_h, and goes back through the other direction if there is one.
@@ -130,7 +141,43 @@ class NetworkPass {
   std::ptrdiff_t panel(int rows) const { return static_cast<std::ptrdiff_t>(rows) * in_.lanes; }
   std::ptrdiff_t input_step() const { return panel(arch_.options.input_dim); }
   const T* input(const T* first, int k) const { return first + k * input_step(); }
+  // Where a parameter's gradient is summed: a line a number (narrow: input weights and biases), or
+  // the matrix with its rows padded to lines (wide, which needs less room).
   T* sums(std::ptrdiff_t parameter) const { return ws_.sums.data() + parameter * kLineLanes<T>; }
+  void collect_narrow(std::ptrdiff_t parameter, std::ptrdiff_t count) const {
+    sum_lines(sums(parameter), count, ws_.gradient.data() + parameter);
+  }
+  void collect_wide(std::ptrdiff_t parameter, int rows, int cols) const {
+    const std::ptrdiff_t stride = lanes::padded_to_line<T>(cols);
+    T* from = sums(parameter);
+    T* to = ws_.gradient.data() + parameter;
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < cols; ++j) to[i * cols + j] += from[i * stride + j];
+    std::fill_n(from, rows * stride, T(0));
+  }
+  void collect_gru(const nn::GruLayout& gru) const {
+    collect_narrow(gru.weight_ih, static_cast<std::ptrdiff_t>(3) * units_ * gru.input);
+    collect_wide(gru.weight_hh, 3 * units_, units_);
+    collect_narrow(gru.bias_ih, 3 * units_);
+    collect_narrow(gru.bias_hh, 3 * units_);
+  }
+
+  // Panels of `rows` features, transposed, one after another.
+  struct Transposed {
+    T* first;
+    std::ptrdiff_t stride;  // from one lane to the next
+    std::ptrdiff_t step;    // from one time step to the next
+  };
+  Transposed transposed_place(int rows) const {
+    const std::ptrdiff_t stride = lanes::padded_to_line<T>(rows);
+    return {ws_.transposed.data(), stride, stride * in_.lanes};
+  }
+  // d_W (rows x cols) += a b' over `steps` steps.
+  void wide_gradient(std::ptrdiff_t weight, const PanelSeries<T>& a, int rows, const T* b_T,
+                     const Transposed& place, int cols, int steps) const {
+    outer_product_wide<T>(a, rows, {b_T, place.step}, place.stride, lanes::padded_to_line<T>(cols),
+                          steps, in_.lanes, sums(weight));
+  }
 
   // Copies one lane of a panel of hidden units from `from`, or clears it.
   void set_lane(T* to, int lane, const T* from) const {
@@ -219,44 +266,58 @@ class NetworkPass {
           [&](int lane) HWY_ATTR { return k + 1 >= lane_length(in_, lane); },
           [](int) HWY_ATTR { return false; }, in_.length != nullptr);
     }
+    const Transposed h_T = transposed_place(units_);
     for (int begin = 0; begin + 1 < in_.steps; begin += kChunkSteps) {
       const int end = std::min(in_.steps - 1, begin + kChunkSteps);
-      gru_gradients(arch_.gru_bwd, {at(begin) + panel(rows_.gates + 4 * units_), step_},
-                    {at(begin + 1) + panel(rows_.h + units_), step_},
+      for (int k = begin; k < end; ++k)
+        transpose(static_cast<const T*>(at(k + 1) + panel(rows_.h + units_)), units_, in_.lanes,
+                  h_T.first + (k - begin) * h_T.step, h_T.stride);
+      gru_gradients(arch_.gru_bwd, {at(begin) + panel(rows_.gates + 4 * units_), step_}, h_T,
                     {input(in_.input_bwd, begin), input_step()}, end - begin);
     }
   }
 
-  // Weight gradients of a GRU over `steps` steps (see gru_backward for what the gates hold).
-  void gru_gradients(const nn::GruLayout& gru, const PanelSeries<T>& gates,
-                     const PanelSeries<T>& h_old, const PanelSeries<T>& x, int steps) const {
-    if (steps <= 0) return;
+  // Weight gradients of a GRU over `steps` steps (see gru_backward for what the gates hold). h_T
+  // holds the transposed h before each step.
+  void gru_gradients(const nn::GruLayout& gru, const PanelSeries<T>& gates, const Transposed& h_T,
+                     const PanelSeries<T>& x, int steps) const {
     const int n = units_;
-    outer_product(gates, 3 * n, h_old, n, steps, in_.lanes, sums(gru.weight_hh));
-    outer_product(gates, 2 * n, x, gru.input, steps, in_.lanes, sums(gru.weight_ih));
+    wide_gradient(gru.weight_hh, gates, 3 * n, h_T.first, h_T, n, steps);
+    outer_product_narrow(gates, 2 * n, x, gru.input, steps, in_.lanes, sums(gru.weight_ih));
     const PanelSeries<T> a_n{gates.first + panel(3 * n), gates.step};
-    outer_product(a_n, n, x, gru.input, steps, in_.lanes,
-                  sums(gru.weight_ih + static_cast<std::ptrdiff_t>(2) * n * gru.input));
+    outer_product_narrow(a_n, n, x, gru.input, steps, in_.lanes,
+                         sums(gru.weight_ih + static_cast<std::ptrdiff_t>(2) * n * gru.input));
     // The r and z rows of both biases have the same gradient; bias_ih gets a copy at the end.
     row_sums(gates, 3 * n, steps, in_.lanes, sums(gru.bias_hh));
     row_sums(a_n, n, steps, in_.lanes, sums(gru.bias_ih + 2 * n));
   }
 
-  void decoder_gradients(int begin, int end) const {
+  // h_T holds the transposed h of the step before `begin` and of the steps begin..end-1.
+  void decoder_gradients(int begin, int end, const Transposed& h_T) const {
     const int layers = arch_.decoder.layers();
+    const int steps = end - begin;
     int hidden_row = 0;
     for (int i = 0; i < layers; ++i) {
       const auto layer = static_cast<std::size_t>(i);
       const int in_rows = arch_.decoder.widths[layer];
       const int out_rows = arch_.decoder.widths[layer + 1];
-      const int below = i == 0 ? rows_.h : rows_.hidden + hidden_row - in_rows;
       const PanelSeries<T> d_layer = i + 1 < layers
                                          ? PanelSeries<T>{ws_.chunk.data() + panel(hidden_row),
                                                           panel(arch_.decoder.hidden_rows())}
                                          : PanelSeries<T>{at(begin) + panel(rows_.out), step_};
-      outer_product(d_layer, out_rows, {at(begin) + panel(below), step_}, in_rows, end - begin,
-                    in_.lanes, sums(arch_.decoder.weight[layer]));
-      row_sums(d_layer, out_rows, end - begin, in_.lanes, sums(arch_.decoder.bias[layer]));
+      if (i == 0) {
+        wide_gradient(arch_.decoder.weight[0], d_layer, out_rows, h_T.first + h_T.step, h_T,
+                      in_rows, steps);
+      } else {
+        const Transposed below_T = transposed_place(in_rows);
+        const int below = rows_.hidden + hidden_row - in_rows;
+        for (int k = begin; k < end; ++k)
+          transpose(static_cast<const T*>(at(k) + panel(below)), in_rows, in_.lanes,
+                    below_T.first + (k - begin) * below_T.step, below_T.stride);
+        wide_gradient(arch_.decoder.weight[layer], d_layer, out_rows, below_T.first, below_T,
+                      in_rows, steps);
+      }
+      row_sums(d_layer, out_rows, steps, in_.lanes, sums(arch_.decoder.bias[layer]));
       hidden_row += out_rows;
     }
   }

@@ -26,11 +26,18 @@ void product_here(const lanes::PackedMatrix<T>& W, const T* in, int lanes, Begin
                                                  : ln::Start::Accumulate;
   ln::product(W, in, lanes, start, bias, out);
 }
-// gradient += sum over steps of a[t] b[t]', bias_gradient += row sums of a.
+// gradient += sum over steps of a[t] b[t]' in the narrow form, wide = the same in the wide form
+// (cols padded), bias_gradient += row sums of a.
 template <typename T>
 void gradients_here(const T* a, int rows, const T* b, int cols, int steps, int lanes, T* sums,
-                    T* gradient, T* bias_gradient) {
-  ln::outer_product<T>({a, rows * lanes}, rows, {b, cols * lanes}, cols, steps, lanes, sums);
+                    T* gradient, T* wide, T* bias_gradient) {
+  const int padded = lanes::padded_to_line<T>(cols);
+  Buffer<T> b_T(static_cast<std::size_t>(steps * lanes * padded));
+  for (int t = 0; t < steps; ++t)
+    ln::transpose(b + t * cols * lanes, cols, lanes, b_T.data() + t * lanes * padded, padded);
+  ln::outer_product_wide<T>({a, rows * lanes}, rows, {b_T.data(), lanes * padded}, padded, padded,
+                            steps, lanes, wide);
+  ln::outer_product_narrow<T>({a, rows * lanes}, rows, {b, cols * lanes}, cols, steps, lanes, sums);
   ln::sum_lines(sums, static_cast<std::ptrdiff_t>(rows) * cols, gradient);
   ln::row_sums<T>({a, rows * lanes}, rows, steps, lanes, sums);
   ln::sum_lines(sums, rows, bias_gradient);
@@ -45,12 +52,12 @@ void product_double(const lanes::PackedMatrix<double>& W, const double* in, int 
   product_here(W, in, lanes, begin, bias, out);
 }
 void gradients_float(const float* a, int rows, const float* b, int cols, int steps, int lanes,
-                     float* sums, float* gradient, float* bias_gradient) {
-  gradients_here(a, rows, b, cols, steps, lanes, sums, gradient, bias_gradient);
+                     float* sums, float* gradient, float* wide, float* bias_gradient) {
+  gradients_here(a, rows, b, cols, steps, lanes, sums, gradient, wide, bias_gradient);
 }
 void gradients_double(const double* a, int rows, const double* b, int cols, int steps, int lanes,
-                      double* sums, double* gradient, double* bias_gradient) {
-  gradients_here(a, rows, b, cols, steps, lanes, sums, gradient, bias_gradient);
+                      double* sums, double* gradient, double* wide, double* bias_gradient) {
+  gradients_here(a, rows, b, cols, steps, lanes, sums, gradient, wide, bias_gradient);
 }
 }  // namespace kalmia::test::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -139,12 +146,19 @@ void expect_gradients(int rows, int cols, int steps, int lanes) {
   const Buffer<T> pa = buffer_of<T>(a), pb = buffer_of<T>(b);
   Buffer<T> sums(static_cast<std::size_t>(rows * cols * lanes::kLineLanes<T>));
   Buffer<T> gradient(static_cast<std::size_t>(rows * cols)), bias(static_cast<std::size_t>(rows));
+  const int padded = lanes::padded_to_line<T>(cols);
+  Buffer<T> wide(static_cast<std::size_t>(rows * padded));
   if constexpr (sizeof(T) == 4) HWY_DYNAMIC_DISPATCH(gradients_float)
-  (pa.data(), rows, pb.data(), cols, steps, lanes, sums.data(), gradient.data(), bias.data());
+  (pa.data(), rows, pb.data(), cols, steps, lanes, sums.data(), gradient.data(), wide.data(),
+   bias.data());
   else HWY_DYNAMIC_DISPATCH(gradients_double)(pa.data(), rows, pb.data(), cols, steps, lanes,
-                                              sums.data(), gradient.data(), bias.data());
+                                              sums.data(), gradient.data(), wide.data(),
+                                              bias.data());
   EXPECT_LE(difference(matrix_of(gradient, rows, cols), want), rounding<T>(steps * lanes))
       << rows << " x " << cols;
+  EXPECT_LE(difference(matrix_of(wide, rows, padded).leftCols(cols), want),
+            rounding<T>(steps * lanes))
+      << rows << " x " << cols << ", wide";
   EXPECT_LE(difference(matrix_of(bias, rows, 1), want_bias), rounding<T>(steps * lanes));
   for (const T sum : sums.span()) ASSERT_EQ(sum, T(0)) << "sum_lines must clear the lines";
 }
@@ -152,7 +166,7 @@ void expect_gradients(int rows, int cols, int steps, int lanes) {
 TEST(Dense, WeightGradientsEqualEigen) {
   for_each_isa([] {
     for (const int rows : {1, 5, 6, 13, 24})
-      for (const int cols : {1, 3, 4, 9}) {
+      for (const int cols : {1, 3, 4, 9, 16, 37, 64}) {
         expect_gradients<float>(rows, cols, 5, 32);
         expect_gradients<double>(rows, cols, 3, 48);
       }
