@@ -55,7 +55,6 @@ void begin_lanes(const LinePlan& plan, int k, lanes::LaneBits live, const Filter
                result.filtered.mean.data() + row_at(result, plan.series[b], k, N));
     write_lane(state.P_smooth, N * N, b,
                result.filtered.covariance.data() + row_at(result, plan.series[b], k, N * N));
-    state.frozen &= ~(lanes::LaneBits{1} << b);
   }
 }
 

@@ -153,6 +153,24 @@ TYPED_TEST(Step, UpdateReportsTheLaneThatFailedAndSparesTheOthers) {
   }
 }
 
+// A vague prior and a sharp measurement: the posterior variance, R to 16 digits, is lost in the
+// rounding of P - K G' alone, and must come back through Joseph's form.
+TEST(StepAccuracy, UpdateKeepsASmallVarianceAfterALargeOne) {
+  const kalman::Emission emission(3, 2, {1, 0, 0, 0, 1, 0}, {1e-8, 0, 0, 4e-8});
+  for (const lanes::Isa isa : lanes::available_isas()) {
+    lanes::force_isa(isa);
+    StepLines<double> s(3, 2);
+    for (int b = 0; b < s.F.kLanes; ++b)
+      s.P_pred.set(b, Matrix{{1e8 + b, 3e7, 1e3}, {3e7, 2e8, 2e3}, {1e3, 2e3, 1}});
+    ASSERT_EQ(update_forward(emission.view(), s, false), 0u);
+    for (int b = 0; b < s.F.kLanes; ++b) {
+      EXPECT_NEAR(s.P_new.at(0, 0, b), 1e-8, 1e-14) << lanes::isa_name(isa);
+      EXPECT_NEAR(s.P_new.at(1, 1, b), 4e-8, 4e-14) << lanes::isa_name(isa);
+    }
+  }
+  lanes::use_best_isa();
+}
+
 TYPED_TEST(Step, SmootherStepMatchesReference) {
   using T = TypeParam;
   for_each_case([](int N, int M) {
