@@ -7,7 +7,7 @@ PYTHON := /usr/bin/python3
 SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help build test bench format lint clean configure
+.PHONY: help build test demo bench rivals format lint clean configure
 
 help: ## show this list
 	@echo "Kalmia: learns to filter, smooth and forecast noisy time series. Targets:"
@@ -25,8 +25,15 @@ build: configure ## compile the library, tests, benchmarks and examples into bui
 test: build ## build, then run all tests (at most ten minutes)
 	@$(PYTHON) tools/run_tests.py $(BUILD) -j $(JOBS)
 
+demo: configure ## build and run examples/quickstart.cpp
+	@cmake --build $(BUILD) -j $(JOBS) --target quickstart
+	@$(BUILD)/examples/quickstart
+
 bench: build ## run every benchmark briefly
 	@cmake --build $(BUILD) --target bench
+
+rivals: setup-rivals build ## compare with PyTorch, statsmodels and NumPy (at most ten minutes)
+	@$(PYTHON) bench/rivals/run.py
 
 format: setup-lint ## rewrite the C++ sources in the project's style
 	@clang-format -i $(SOURCES)

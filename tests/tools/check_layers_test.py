@@ -3,6 +3,7 @@
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -80,8 +81,9 @@ class CheckLayers(unittest.TestCase):
         self.assert_one_failure({"tests/lanes/sparse_test.cpp": ""}, "tests/lanes/sparse_test.cpp")
         self.assert_one_failure({"tests/moon/dense_test.cpp": ""}, "tests/moon/dense_test.cpp")
 
-    def test_a_misnamed_test_fails(self):
-        self.assert_one_failure({"tests/lanes/dense_check.cpp": ""}, "tests/lanes/dense_check.cpp")
+    def test_a_file_that_is_neither_test_nor_helper_fails(self):
+        self.assert_one_failure({"tests/lanes/sparse_check.cpp": ""}, "tests/lanes/sparse_check.cpp")
+        self.assertEqual(self.failures({"tests/lanes/dense_kernels.cpp": ""}), [])
 
     def test_an_unlisted_folder_fails(self):
         self.assert_one_failure({"src/moon/phase.cpp": ""}, "src/moon")
@@ -91,6 +93,22 @@ class CheckLayers(unittest.TestCase):
                                 "train", "planned")
         self.assert_one_failure({"src/lanes/dense-inl.h": None, "tests/lanes/dense_test.cpp": None,
                                  "tests/lanes/dense_speed_test.cpp": None}, "lanes", "exists")
+
+    def test_exceptions_must_be_true(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, text in GOOD.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            good = {"COVERED": {}, "UNTESTED": {}, "SPANNING": {}}
+            for bad, word in (({"COVERED": {"lanes/gone": ("lanes/dense", "")}}, "does not exist"),
+                              ({"COVERED": {"lanes/dense": ("base/random", "")}}, "of its own"),
+                              ({"UNTESTED": {"lanes/dense": ""}}, "of its own"),
+                              ({"SPANNING": {"lanes/all": ""}}, "does not exist")):
+                with unittest.mock.patch.multiple(check_layers, **{**good, **bad}):
+                    failures = list(check_layers.check_exceptions(root))
+                self.assertEqual(len(failures), 1, failures)
+                self.assertIn(word, failures[0])
 
     def test_a_missing_table_fails(self):
         self.assertTrue(any("no table" in f for f in self.failures({"src/README.md": "nothing"})))
