@@ -37,7 +37,7 @@ class Statsmodels:
         done = self()
         return (np.ascontiguousarray(done.filtered_state.T)[None],
                 np.ascontiguousarray(done.filtered_state_cov.transpose(2, 0, 1))[None],
-                float(done.llf))
+                np.array([done.llf]))
 
 
 class NumpyBatch:
@@ -94,4 +94,4 @@ class NumpyBatch:
 
     def results(self):
         means, covs, loglik = self()
-        return means.transpose(1, 0, 2), covs.transpose(1, 0, 2, 3), float(loglik.sum())
+        return means.transpose(1, 0, 2), covs.transpose(1, 0, 2, 3), loglik
