@@ -58,6 +58,8 @@ class NumpyBatch:
         self.x0, self.P0 = np.array(case["x0"]), np.reshape(case["P0"], (n, n))
         self.y = np.ascontiguousarray(y.transpose(1, 0, 2))  # time first
         self.steps = y.shape[0] * y.shape[1]
+        self.means = np.empty((y.shape[1], y.shape[0], n))  # filled again by each call
+        self.covs = np.empty((y.shape[1], y.shape[0], n, n))
         self.threads = 2
         self.setting = "NumPy, all series at once"
 
@@ -66,8 +68,7 @@ class NumpyBatch:
         steps, series, m = y.shape
         n = len(F)
         Ft, Ht = np.ascontiguousarray(F.T), np.ascontiguousarray(H.T)
-        means = np.empty((steps, series, n))
-        covs = np.empty((steps, series, n, n))
+        means, covs = self.means, self.covs
         x = np.broadcast_to(self.x0, (series, n))
         P = np.broadcast_to(self.P0, (series, n, n))
         loglik = np.zeros(series)

@@ -144,6 +144,11 @@ struct FilterResult {
 FilterResult kalman_filter(const LinearModel& model, const MeasurementsView& y,
                            const FilterOptions& options = {});
 
+/// The same into a result that may have been used before: arrays of the right size are filled again
+/// instead of being allocated, which takes longer than the filter.
+void kalman_filter(const LinearModel& model, const MeasurementsView& y,
+                   const FilterOptions& options, FilterResult& result);
+
 /// The Kalman filter followed by the Rauch-Tung-Striebel smoother. Needs the predicted and filtered
 /// moments while it runs, whether or not they are asked for.
 FilterResult rts_smoother(const LinearModel& model, const MeasurementsView& y,

@@ -131,31 +131,35 @@ void for_each_line(int threads, const std::vector<LinePlan>& plans,
            [&](int line, int thread) { task(plans[static_cast<std::size_t>(line)], thread); });
 }
 
-FilterResult make_result(const MeasurementsView& y, int state_dim, int meas_dim, bool smoothed,
-                         const FilterOptions& options) {
-  FilterResult result;
+void prepare_result(const MeasurementsView& y, int state_dim, int meas_dim, bool smoothed,
+                    const FilterOptions& options, FilterResult& result) {
   result.series = y.series;
   result.steps = y.steps;
   result.state_dim = state_dim;
   result.meas_dim = meas_dim;
-  result.log_likelihood.resize(static_cast<std::size_t>(y.series));
-  const auto make = [&](int width) {
-    Array array(static_cast<std::size_t>(y.series) * static_cast<std::size_t>(y.steps) *
-                static_cast<std::size_t>(width));
+  result.log_likelihood.assign(static_cast<std::size_t>(y.series), 0.0);
+  result.iterations.clear();
+  result.last_change.clear();
+  const auto prepare = [&](Array& array, int width, bool wanted) {
+    const std::size_t size = static_cast<std::size_t>(y.series) *
+                             static_cast<std::size_t>(y.steps) * static_cast<std::size_t>(width);
+    if (!wanted || size == 0) {
+      array = Array();
+      return;
+    }
+    if (array.size() != size) array = Array(size);
     for (int s = 0; s < y.series; ++s)
       std::fill(array.data() + row_at(result, s, length_of(y, s), width),
                 array.data() + row_at(result, s, y.steps, width), kNan);
-    return array;
   };
-  const auto make_moments = [&](Moments& moments) {
-    moments.mean = make(state_dim);
-    if (options.covariances) moments.covariance = make(state_dim * state_dim);
+  const auto prepare_moments = [&](Moments& moments, bool wanted) {
+    prepare(moments.mean, state_dim, wanted);
+    prepare(moments.covariance, state_dim * state_dim, wanted && options.covariances);
   };
-  if (options.predicted) make_moments(result.predicted);
-  if (options.filtered) make_moments(result.filtered);
-  if (smoothed) make_moments(result.smoothed);
-  if (options.innovations) result.innovations = make(meas_dim);
-  return result;
+  prepare_moments(result.predicted, options.predicted);
+  prepare_moments(result.filtered, options.filtered);
+  prepare_moments(result.smoothed, smoothed);
+  prepare(result.innovations, meas_dim, options.innovations);
 }
 
 lanes::LaneBits load_measurements(const MeasurementsView& y, const LinePlan& plan, int k,
@@ -190,21 +194,31 @@ lanes::LaneBits load_measurements(const MeasurementsView& y, const LinePlan& pla
 }
 
 void store_step(const LinePlan& plan, int k, lanes::LaneBits active, const FilterState& state,
-                const double (&observed)[kLanes], FilterResult& result) {
+                const double (&observed)[kLanes], const CovarianceSchedule::Step* shared,
+                FilterResult& result) {
   const int N = state.N;
-  const int M = state.M;
-  // Row k-1 exists whenever the covariances were kept.
-  const auto store = [&](Array& array, const double* lines, int width, int b, bool kept) {
+  const auto store = [&](Array& array, const double* lines, int width, int b) {
     if (!array.empty())
-      store_row(lines, width, b, kept, array.data() + row_at(result, plan.series[b], k, width));
+      read_lane(lines, width, b, array.data() + row_at(result, plan.series[b], k, width));
+  };
+  const auto store_covariance = [&](Array& array, const double* lines, const double* numbers,
+                                    int b) {
+    if (array.empty()) return;
+    double* row = array.data() + row_at(result, plan.series[b], k, N * N);
+    if (numbers != nullptr)
+      std::memcpy(row, numbers, static_cast<std::size_t>(N * N) * sizeof(double));
+    else
+      store_row(lines, N * N, b, state.kept, row);
   };
   for (int b = 0; b < plan.count; ++b) {
     if (((active >> b) & 1) == 0) continue;
-    store(result.predicted.mean, state.x_pred, N, b, false);
-    store(result.predicted.covariance, state.P_pred, N * N, b, state.kept);
-    store(result.filtered.mean, state.x_filt, N, b, false);
-    store(result.filtered.covariance, state.P_filt, N * N, b, state.kept);
-    store(result.innovations, state.innovation, M, b, false);
+    store(result.predicted.mean, state.x_pred, N, b);
+    store_covariance(result.predicted.covariance, state.P_pred,
+                     shared == nullptr ? nullptr : shared->P_pred, b);
+    store(result.filtered.mean, state.x_filt, N, b);
+    store_covariance(result.filtered.covariance, state.P_filt,
+                     shared == nullptr ? nullptr : shared->P_filt, b);
+    store(result.innovations, state.innovation, state.M, b);
     result.log_likelihood[static_cast<std::size_t>(plan.series[b])] +=
         log_density(state.nll[b], observed[b]);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kalman/classical_state.hpp"
+#include "kalman/covariance_schedule.hpp"
 #include "kalmia/classical.hpp"
 
 namespace kalmia::kalman {
@@ -40,9 +41,10 @@ void for_each_line(int threads, const std::vector<LinePlan>& plans,
 /// The number of threads that for_each_line will use.
 int team_size(int threads, const std::vector<LinePlan>& plans);
 
-/// Arrays as asked for; entries beyond a series' length are set to NaN.
-FilterResult make_result(const MeasurementsView& y, int state_dim, int meas_dim, bool smoothed,
-                         const FilterOptions& options);
+/// Arrays as asked for; entries beyond a series' length are set to NaN. Arrays that have the right
+/// size already are used again.
+void prepare_result(const MeasurementsView& y, int state_dim, int meas_dim, bool smoothed,
+                    const FilterOptions& options, FilterResult& result);
 
 /// Loads y[k] of the active lanes into state.y and state.observed, and returns the lanes with a
 /// missing component. Idle lanes repeat lane 0, so that they hold ordinary numbers. Adds the number
@@ -52,9 +54,11 @@ lanes::LaneBits load_measurements(const MeasurementsView& y, const LinePlan& pla
                                   double (&observed)[kLanes]);
 
 /// Writes what step k of the active lanes left in `state` to the result's arrays; adds to the
-/// log-likelihood what `observed` components contribute.
+/// log-likelihood what `observed` components contribute. The covariances are those of `shared`, if
+/// it is not null.
 void store_step(const LinePlan& plan, int k, lanes::LaneBits active, const FilterState& state,
-                const double (&observed)[kLanes], FilterResult& result);
+                const double (&observed)[kLanes], const CovarianceSchedule::Step* shared,
+                FilterResult& result);
 
 /// Log-density of a measurement: -(nll + observed log(2 pi)) / 2.
 double log_density(double nll, double observed);

@@ -138,7 +138,7 @@ void filter_line(const Prepared& p, const MeasurementsView& y, const LinePlan& p
     linearise_emission(p, plan, k, active, w);
     const lanes::LaneBits failed = active & update_linearised(p.model.R.data(), state, missing);
     if (failed != 0) throw_failed(plan, k, failed, kInnovationFailure);
-    store_step(plan, k, active, state, observed, result);
+    store_step(plan, k, active, state, observed, nullptr, result);
   }
 }
 
@@ -204,8 +204,9 @@ FilterResult run(const NonlinearModel& model, const MeasurementsView& y,
   check_view(y, model.meas_dim);
   const bool smooth = task != Task::Filter;
   const std::vector<LinePlan> plans = plan_lines(y);
-  FilterResult result = make_result(y, model.state_dim, model.meas_dim, smooth,
-                                    smooth ? options_for_smoothing(options) : options);
+  FilterResult result;
+  prepare_result(y, model.state_dim, model.meas_dim, smooth,
+                 smooth ? options_for_smoothing(options) : options, result);
   if (task == Task::Iterate) {
     result.iterations.resize(static_cast<std::size_t>(y.series));
     result.last_change.resize(static_cast<std::size_t>(y.series));

@@ -56,18 +56,28 @@ void predict_covariance(const ModelLines& model, FilterState& s, LaneBits active
   restore_lanes(s.N * s.N, s.P_prev, s.P_pred, s.settled, s.flags);
 }
 
+void predict_mean(const ModelLines& model, FilterState& s) {
+  if (s.first) return ln::copy_lines(s.N, model.x0.data(), s.x_pred);
+  ln::copy_lines(s.N, model.e.data(), s.x_pred);
+  ln::multiply_vec<Put::Add, double>(s.N, s.N, model.F.data(), s.x_filt, s.x_pred);
+}
+
+void advance_mean_of(const ModelLines& model, FilterState& s,
+                     const CovarianceSchedule::Step& step) {
+  predict_mean(model, s);
+  s.first = false;
+  update_mean<double>(model.emission.view(), s.y, static_cast<const double*>(nullptr), s.x_pred,
+                      step.G, step.C, step.inv, step.log_det, s.innovation, s.v, s.x_filt, s.nll);
+}
+
 LaneBits advance_linear_of(const ModelLines& model, FilterState& s, LaneBits active,
                            LaneBits missing) {
-  const int N = s.N;
-  if (s.first) {
-    ln::copy_lines(N, model.x0.data(), s.x_pred);
-    ln::copy_lines(N * N, model.P0.data(), s.P_pred);
-    s.first = false;
-  } else {
-    ln::copy_lines(N, model.e.data(), s.x_pred);
-    ln::multiply_vec<Put::Add, double>(N, N, model.F.data(), s.x_filt, s.x_pred);
-    if (!s.reusable) predict_covariance(model, s, active);
-  }
+  predict_mean(model, s);
+  if (s.first)
+    ln::copy_lines(s.N * s.N, model.P0.data(), s.P_pred);
+  else if (!s.reusable)
+    predict_covariance(model, s, active);
+  s.first = false;
   const EmissionView h = model.emission.view();
   const double* observed = missing == 0 ? nullptr : s.observed;
   LaneBits failed = 0;
@@ -129,6 +139,7 @@ HWY_AFTER_NAMESPACE();
 namespace kalmia::kalman {
 
 HWY_EXPORT(advance_linear_of);
+HWY_EXPORT(advance_mean_of);
 HWY_EXPORT(predict_linearised_of);
 HWY_EXPORT(update_linearised_of);
 HWY_EXPORT(smooth_back_of);
@@ -136,6 +147,10 @@ HWY_EXPORT(smooth_back_of);
 lanes::LaneBits advance_linear(const ModelLines& model, FilterState& state, lanes::LaneBits active,
                                lanes::LaneBits missing) {
   return HWY_DYNAMIC_DISPATCH(advance_linear_of)(model, state, active, missing);
+}
+void advance_mean(const ModelLines& model, FilterState& state,
+                  const CovarianceSchedule::Step& step) {
+  HWY_DYNAMIC_DISPATCH(advance_mean_of)(model, state, step);
 }
 void predict_linearised(const double* Q, FilterState& state) {
   HWY_DYNAMIC_DISPATCH(predict_linearised_of)(Q, state);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kalman/classical_state.hpp"
+#include "kalman/covariance_schedule.hpp"
 
 namespace kalmia::kalman {
 
@@ -15,6 +16,11 @@ namespace kalmia::kalman {
 /// active lanes are, the step does the mean's arithmetic only.
 [[nodiscard]] lanes::LaneBits advance_linear(const ModelLines& model, FilterState& state,
                                              lanes::LaneBits active, lanes::LaneBits missing);
+
+/// The same for a step without missing data whose covariances are known: the mean's arithmetic
+/// only. Leaves state.P_pred and state.P_filt alone.
+void advance_mean(const ModelLines& model, FilterState& state,
+                  const CovarianceSchedule::Step& step);
 
 /// The two halves of a step of a linearised model: predict with state.F, state.e and Q (lines),
 /// then update with state.H, R (numbers) and state.y, from which the emission's offset has been
