@@ -1,0 +1,198 @@
+// A long series, window by window: the carried state loses nothing, and memory does not grow.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "model/batch.hpp"
+#include "support/isas.hpp"
+#include "support/lane_groups.hpp"
+#include "support/window_case.hpp"
+
+namespace {
+
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  const std::size_t whole = (size + alignment - 1) / alignment * alignment;
+  if (void* p = std::aligned_alloc(alignment, whole == 0 ? alignment : whole)) return p;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+// Every allocation of this program goes through here.
+void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new[](std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t align) {
+  return counted(size, static_cast<std::size_t>(align));
+}
+void* operator new[](std::size_t size, std::align_val_t align) {
+  return counted(size, static_cast<std::size_t>(align));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace kalmia::model {
+namespace {
+
+using test::WindowCase;
+using test::WindowResult;
+
+constexpr int kLanes = 32;
+
+ArchitectureOptions options_of(bool recursive, bool two_sided = false) {
+  ArchitectureOptions options;
+  options.state_dim = 3;
+  options.meas_dim = 2;
+  options.input_dim = 3;
+  options.hidden = 11;
+  options.decoder = {8};
+  options.recursive = recursive;
+  options.two_sided = two_sided;
+  return options;
+}
+
+std::vector<int> all_lanes() {
+  std::vector<int> lanes;
+  for (int lane = 0; lane < kLanes; ++lane) lanes.push_back(lane);
+  return lanes;
+}
+
+template <typename Scalar>
+class CarriedState : public testing::Test {};
+struct ScalarNames {
+  template <typename T>
+  static std::string GetName(int) {
+    return sizeof(T) == 4 ? "Float" : "Double";
+  }
+};
+using Scalars = testing::Types<float, double>;
+TYPED_TEST_SUITE(CarriedState, Scalars, ScalarNames);
+
+// Series of 0 to 53 steps with missing components, half of them begun earlier. The cuts fall
+// before, on and after the ends of lanes; windows of one step are what streaming does.
+TYPED_TEST(CarriedState, WindowsGiveTheBitsOfOneLongWindow) {
+  constexpr int kSteps = 53;
+  const std::vector<std::vector<int>> cuttings = {
+      {53}, {16, 1, 20, 16}, {1, 52}, {52, 1}, {5, 0, 48}, std::vector<int>(kSteps, 1)};
+  test::for_each_isa([&] {
+    for (const bool recursive : {true, false}) {
+      SCOPED_TRACE(recursive ? "recursive" : "recurrent");
+      const WindowCase<TypeParam> c(
+          options_of(recursive), {.missing = true, .uneven = true, .carried = true, .centre = true},
+          kSteps, kLanes, 31);
+      Workspace<TypeParam> workspace;
+      workspace.prepare(c.architecture, c.map.get(), kSteps, kLanes, false);
+      auto whole = test::copy_of(c.architecture, c.group);
+      const WindowResult expected = test::run_window(c.model(), whole, workspace);
+
+      for (const std::vector<int>& cuts : cuttings) {
+        SCOPED_TRACE("first window of " + std::to_string(cuts[0]) + " steps, " +
+                     std::to_string(cuts.size()) + " windows");
+        auto carry = test::copy_of(c.architecture, c.group).carry;
+        double loss = 0;
+        int first = 0;
+        for (const int steps : cuts) {
+          auto window = test::take(c.architecture, c.group, first, steps, all_lanes());
+          std::swap(window.carry, carry);
+          const WindowResult part = test::run_window(c.model(), window, workspace);
+          std::swap(window.carry, carry);
+          loss += part.loss;
+          for (const char* name : {"x_pred", "P_pred", "x_filt", "P_filt", "nll"}) {
+            const test::ResultPanel &got = part.lane.at(name), &wanted = expected.lane.at(name);
+            for (int lane = 0; lane < kLanes; ++lane)
+              for (int k = 0; k < test::length_of(window, lane); ++k)
+                for (int row = 0; row < got.rows; ++row)
+                  ASSERT_EQ(got.at(k, row, lane), wanted.at(first + k, row, lane))
+                      << name << ", step " << first + k << ", row " << row << ", lane " << lane;
+          }
+          first += steps;
+        }
+        ASSERT_EQ(first, kSteps);
+        EXPECT_NEAR(loss, expected.loss, 1e-13 * std::abs(expected.loss));
+        EXPECT_TRUE(
+            test::same_numbers(test::in_double(carry.h), expected.lane.at("carry.h").values));
+        EXPECT_TRUE(
+            test::same_numbers(test::in_double(carry.x), expected.lane.at("carry.x").values));
+        EXPECT_TRUE(
+            test::same_numbers(test::in_double(carry.P), expected.lane.at("carry.P").values));
+      }
+    }
+  });
+}
+
+// The end of a lane shows in its carry: the state after its own last step, not the window's.
+TYPED_TEST(CarriedState, IsThatOfTheLastStepOfTheLane) {
+  constexpr int kSteps = 21;
+  for (const bool recursive : {true, false})
+    for (const bool two_sided : {false, true}) {
+      SCOPED_TRACE(std::string(recursive ? "recursive" : "recurrent") +
+                   (two_sided ? ", two-sided" : ", one-sided"));
+      WindowCase<TypeParam> c(options_of(recursive, two_sided), {.missing = true, .uneven = true},
+                              kSteps, kLanes, 32);
+      Workspace<TypeParam> workspace;
+      workspace.prepare(c.architecture, c.map.get(), kSteps, kLanes, true);
+      const WindowResult result = test::run_window(c.model(), c.group, workspace);
+      int shorter = 0;
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const int length = test::length_of(c.group, lane);
+        if (length == 0) continue;
+        shorter += length < kSteps ? 1 : 0;
+        for (int row = 0; row < 3; ++row)
+          EXPECT_EQ(result.lane.at("carry.x").at(0, row, lane),
+                    result.lane.at("x_filt").at(length - 1, row, lane))
+              << "lane " << lane << " of length " << length;
+        for (int row = 0; row < 9; ++row)
+          EXPECT_EQ(result.lane.at("carry.P").at(0, row, lane),
+                    result.lane.at("P_filt").at(length - 1, row, lane))
+              << "lane " << lane << " of length " << length;
+      }
+      EXPECT_GT(shorter, 0);
+    }
+}
+
+// A workspace made for windows of 8 steps takes a series of any length: after the first window not
+// a byte more is asked for, forward or backward.
+TYPED_TEST(CarriedState, SeriesOfAnyLengthNeedNoMoreMemory) {
+  constexpr int kSteps = 8, kWindows = 200;
+  for (const bool recursive : {true, false})
+    for (const bool two_sided : {false, true})
+      for (const bool training : {false, true}) {
+        SCOPED_TRACE(std::string(recursive ? "recursive" : "recurrent") +
+                     (two_sided ? ", two-sided" : ", one-sided") +
+                     (training ? ", training" : ", inference"));
+        WindowCase<TypeParam> c(options_of(recursive, two_sided),
+                                {.missing = true, .uneven = true, .carried = true, .centre = true},
+                                kSteps, kLanes, 33);
+        c.group.y[0] = std::numeric_limits<double>::quiet_NaN();  // and a lane that fails
+        c.group.observed[0] = 1;
+        c.group.length[0] = kSteps;
+        const WindowModel<TypeParam> model = c.model();
+        const WindowInput<TypeParam> input = c.group.view();
+        Workspace<TypeParam> workspace;
+        workspace.prepare(c.architecture, c.map.get(), kSteps, kLanes, training);
+        const long before = allocations;
+        double loss = 0;
+        for (int i = 0; i < kWindows; ++i) {
+          loss += window_forward(model, input, c.group.carry, {}, workspace);
+          if (training) window_backward(model, input, 1.0, workspace);
+        }
+        EXPECT_EQ(allocations - before, 0);
+        EXPECT_TRUE(std::isfinite(loss));
+      }
+}
+
+}  // namespace
+}  // namespace kalmia::model

@@ -1,0 +1,269 @@
+// Lane groups taken apart and put together again: lanes in another order, windows of a longer
+// series, one lane as the reference's sequence; and a window's results, lane by lane.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/batch.hpp"
+#include "support/lines.hpp"
+#include "support/model_reference.hpp"
+#include "support/window_case.hpp"
+
+namespace kalmia::test {
+
+/// What an idle lane, a step past a lane's end and a missing component hold: the engine may read
+/// some of it, and none of it may show. Networks' inputs must stay finite.
+inline constexpr double kNoise = 7.25;
+
+template <typename T>
+int length_of(const model::LaneGroup<T>& group, int lane) {
+  return group.length.empty() ? group.steps : group.length[static_cast<std::size_t>(lane)];
+}
+template <typename T>
+bool is_fresh(const model::LaneGroup<T>& group, int lane) {
+  return group.fresh.empty() || group.fresh[static_cast<std::size_t>(lane)] != 0;
+}
+
+/// Where entry `row` of a panel with `rows` rows lies at a step.
+inline std::size_t panel_at(int step, int rows, int row, int lanes, int lane) {
+  return (static_cast<std::size_t>(step) * static_cast<std::size_t>(rows) +
+          static_cast<std::size_t>(row)) *
+             static_cast<std::size_t>(lanes) +
+         static_cast<std::size_t>(lane);
+}
+
+/// Steps first .. first + steps - 1 of a group, with lane `from[i]` of it as lane i; -1 stands for
+/// an idle lane. Lanes whose series began before `first` go on from the carry, which is the
+/// caller's.
+template <typename T>
+model::LaneGroup<T> take(const model::Architecture& architecture, const model::LaneGroup<T>& group,
+                         int first, int steps, const std::vector<int>& from) {
+  const int lanes = static_cast<int>(from.size());
+  model::LaneGroup<T> out;
+  out.resize(architecture, steps, lanes);
+  const auto copy = [&](const auto& source, auto& target, int rows, int from_step, int count,
+                        double idle) {
+    using Number = std::remove_cvref_t<decltype(target[0])>;
+    if (source.empty()) return;
+    target.resize(panel_at(count, rows, 0, lanes, 0));
+    for (int k = 0; k < count; ++k)
+      for (int row = 0; row < rows; ++row)
+        for (int lane = 0; lane < lanes; ++lane) {
+          const int old = from[static_cast<std::size_t>(lane)];
+          target[panel_at(k, rows, row, lanes, lane)] =
+              old < 0 ? static_cast<Number>(idle)
+                      : source[panel_at(from_step + k, rows, row, group.lanes, old)];
+        }
+  };
+  const int N = architecture.state_dim(), M = architecture.meas_dim();
+  copy(group.input_fwd, out.input_fwd, architecture.options.input_dim, first, steps, kNoise);
+  copy(group.input_bwd, out.input_bwd, architecture.options.input_dim, first, steps, kNoise);
+  copy(group.y, out.y, M, first, steps, std::numeric_limits<double>::quiet_NaN());
+  copy(group.observed, out.observed, M, first, steps, 1);
+  copy(group.centre, out.centre, N, first, steps, kNoise);
+  copy(group.carry.h, out.carry.h, architecture.options.hidden, 0, 1, 0);
+  copy(group.carry.x, out.carry.x, N, 0, 1, 0);
+  copy(group.carry.P, out.carry.P, N * N, 0, 1, 0);
+  const bool whole =
+      first == 0 && steps == group.steps && std::count(from.begin(), from.end(), -1) == 0;
+  for (const int old : from) {
+    if (!whole || !group.length.empty())
+      out.length.push_back(old < 0 ? 0 : std::clamp(length_of(group, old) - first, 0, steps));
+    if (!whole || !group.fresh.empty())
+      out.fresh.push_back(old < 0 || (first == 0 && is_fresh(group, old)) ? 1 : 0);
+  }
+  return out;
+}
+
+/// The same lanes in the same order, all steps.
+template <typename T>
+model::LaneGroup<T> copy_of(const model::Architecture& architecture,
+                            const model::LaneGroup<T>& group) {
+  std::vector<int> from;
+  for (int lane = 0; lane < group.lanes; ++lane) from.push_back(lane);
+  return take(architecture, group, 0, group.steps, from);
+}
+
+/// One lane of a group as the reference reads it.
+template <typename T>
+reference::ModelSequence sequence_of(const model::Architecture& architecture,
+                                     const model::LaneGroup<T>& group, int lane) {
+  const auto column = [&](const auto& panels, int k, int rows) {
+    Vector v(rows);
+    for (int row = 0; row < rows; ++row)
+      v(row) = static_cast<double>(panels[panel_at(k, rows, row, group.lanes, lane)]);
+    return v;
+  };
+  const int N = architecture.state_dim(), M = architecture.meas_dim();
+  const int input = architecture.options.input_dim;
+  reference::ModelSequence out;
+  for (int k = 0; k < length_of(group, lane); ++k) {
+    Vector y = column(group.y, k, M);
+    if (!group.observed.empty()) {
+      const Vector observed = column(group.observed, k, M);
+      for (int m = 0; m < M; ++m)
+        if (observed(m) == 0) y(m) = std::numeric_limits<double>::quiet_NaN();
+    }
+    out.y.push_back(y);
+    out.input_fwd.push_back(column(group.input_fwd, k, input));
+    if (!group.input_bwd.empty()) out.input_bwd.push_back(column(group.input_bwd, k, input));
+    if (!group.centre.empty()) out.centre.push_back(column(group.centre, k, N));
+  }
+  out.fresh = is_fresh(group, lane);
+  out.start.h = column(group.carry.h, 0, architecture.options.hidden);
+  out.start.state.mean = column(group.carry.x, 0, N);
+  out.start.state.cov = column(group.carry.P, 0, N * N).reshaped(N, N);
+  return out;
+}
+
+/// The reference's form of a model; the map's formula is given beside it.
+template <typename T>
+reference::Model reference_of(const model::Architecture& architecture, const Buffer<T>& parameters,
+                              const kalman::Emission& emission, reference::ExpertMap map) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const int N = architecture.state_dim(), M = architecture.meas_dim();
+  reference::Model model;
+  model.architecture = &architecture;
+  for (const T p : parameters.span()) model.parameters.push_back(static_cast<double>(p));
+  model.H = Eigen::Map<const RowMajor>(emission.H().data(), M, N);
+  model.R = Eigen::Map<const RowMajor>(emission.R().data(), M, M);
+  model.map = std::move(map);
+  return model;
+}
+inline reference::ExpertMap formula_of(const WavyMap* map) {
+  if (map == nullptr) return {};
+  return [map](const Vector& x, Matrix& F, Vector& e) {
+    for (int i = 0; i < x.size(); ++i) {
+      e(i) = map->e(i, x(i));
+      for (int j = 0; j < x.size(); ++j) F(i, j) = map->F(i, j, x(j));
+    }
+  };
+}
+
+/// A panel of results, [step][row][lane], in double (which holds every float).
+struct ResultPanel {
+  int steps = 0, rows = 0, lanes = 0;
+  std::vector<double> values;
+
+  double at(int step, int row, int lane) const {
+    return values[panel_at(step, rows, row, lanes, lane)];
+  }
+  Matrix matrix(int step, int lane, int n, int m) const {
+    Matrix out(n, m);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < m; ++j) out(i, j) = at(step, i * m + j, lane);
+    return out;
+  }
+};
+
+/// Everything a window gives.
+struct WindowResult {
+  double loss = 0;
+  std::map<std::string, ResultPanel> lane;  ///< what belongs to one lane
+  std::vector<double> gradient, d_R;        ///< what is summed over lanes
+  std::vector<model::LaneFailure> failures;
+};
+
+template <typename T>
+std::vector<double> in_double(const Buffer<T>& buffer) {
+  return {buffer.data(), buffer.data() + buffer.size()};
+}
+
+/// Forward and, if the workspace is for training, backward. The group's carry moves on.
+template <typename T>
+WindowResult run_window(const model::WindowModel<T>& model, model::LaneGroup<T>& group,
+                        model::Workspace<T>& workspace, double scale = 1) {
+  const int N = model.architecture->state_dim();
+  const int hidden = model.architecture->options.hidden;
+  const int steps = group.steps, lanes = group.lanes;
+  const auto panel = [&](int rows) { return Buffer<double>(panel_at(steps, rows, 0, lanes, 0)); };
+  Buffer<double> x_pred = panel(N), P_pred = panel(N * N), x_filt = panel(N), P_filt = panel(N * N),
+                 F = panel(N * N), nll = panel(1);
+  model::WindowMoments moments{x_pred.data(), P_pred.data(), x_filt.data(),
+                               P_filt.data(), F.data(),      nll.data()};
+  if (!model.architecture->options.recursive) moments.F = nullptr;  // there is none
+  WindowResult result;
+  result.loss = window_forward(model, group.view(), group.carry, moments, workspace);
+  const auto keep = [&](const char* name, int count, int rows, const auto& buffer) {
+    std::vector<double> values(buffer.data(), buffer.data() + panel_at(count, rows, 0, lanes, 0));
+    result.lane[name] = {count, rows, lanes, std::move(values)};
+  };
+  keep("x_pred", steps, N, x_pred);
+  keep("P_pred", steps, N * N, P_pred);
+  keep("x_filt", steps, N, x_filt);
+  keep("P_filt", steps, N * N, P_filt);
+  keep("F", steps, N * N, F);
+  keep("nll", steps, 1, nll);
+  keep("lane_nll", 1, 1, workspace.lane_nll);
+  keep("carry.h", 1, hidden, group.carry.h);
+  keep("carry.x", 1, N, group.carry.x);
+  keep("carry.P", 1, N * N, group.carry.P);
+  result.failures = workspace.failures;
+  if (!workspace.training) return result;
+  window_backward(model, group.view(), scale, workspace);
+  result.gradient = in_double(workspace.gradient);
+  result.d_R = in_double(workspace.d_R);
+  keep("d_h", 1, hidden, workspace.d_h);
+  keep("d_x", 1, N, workspace.d_x);
+  keep("d_P", 1, N * N, workspace.d_P);
+  return result;
+}
+
+/// The same bits, NaN included.
+inline bool same_bits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+/// Lane `lane_a` of `a` holds the bits of lane `lane_b` of `b`, in everything that belongs to a
+/// lane.
+inline testing::AssertionResult same_lane(const WindowResult& a, int lane_a, const WindowResult& b,
+                                          int lane_b) {
+  for (const auto& [name, pa] : a.lane) {
+    const ResultPanel& pb = b.lane.at(name);
+    for (int k = 0; k < pa.steps; ++k)
+      for (int row = 0; row < pa.rows; ++row) {
+        const double va = pa.at(k, row, lane_a), vb = pb.at(k, row, lane_b);
+        if (!same_bits(va, vb))
+          return testing::AssertionFailure()
+                 << name << " at step " << k << ", row " << row << ": lane " << lane_a << " has "
+                 << va << ", lane " << lane_b << " has " << vb << " (difference " << va - vb << ")";
+      }
+  }
+  return testing::AssertionSuccess();
+}
+
+/// Both vectors hold the same bits.
+inline testing::AssertionResult same_numbers(const std::vector<double>& a,
+                                             const std::vector<double>& b) {
+  if (a.size() != b.size())
+    return testing::AssertionFailure() << a.size() << " numbers against " << b.size();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!same_bits(a[i], b[i]))
+      return testing::AssertionFailure() << "number " << i << ": " << a[i] << " against " << b[i]
+                                         << " (difference " << a[i] - b[i] << ")";
+  return testing::AssertionSuccess();
+}
+
+/// The largest difference of two vectors relative to the largest number of `b`.
+inline double relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double scale = 0, difference = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    if (!std::isfinite(a[i]) || !std::isfinite(b[i]))
+      return std::numeric_limits<double>::infinity();
+    scale = std::max(scale, std::abs(b[i]));
+    difference = std::max(difference, std::abs(a[i] - b[i]));
+  }
+  return difference == 0 ? 0 : difference / scale;
+}
+
+}  // namespace kalmia::test

@@ -1,0 +1,164 @@
+// The specification of the learned models: one sequence, double, Eigen, no tricks. Predict and
+// update are those of reference.hpp; this file adds the networks and how they meet the recursion.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lanes/panel.hpp"
+#include "model/architecture.hpp"
+#include "support/reference.hpp"
+
+namespace kalmia::reference {
+
+/// What a sequence takes from one window to the next: h[k], x[k|<=k], P[k|<=k].
+struct ModelCarry {
+  Vector h;
+  Gaussian state;
+};
+
+/// One sequence's share of a window; y.size() is its length.
+struct ModelSequence {
+  std::vector<Vector> y;          ///< NaN = missing
+  std::vector<Vector> input_fwd;  ///< features of y[k-1]
+  std::vector<Vector> input_bwd;  ///< features of y[k+1]; two-sided models only
+  std::vector<Vector> centre;     ///< c[k], or empty: 0
+  bool fresh = true;              ///< the series starts here; `start` is then not read
+  ModelCarry start;
+};
+
+/// An expert map: sets F and e at x.
+using ExpertMap = std::function<void(const Vector& x, Matrix& F, Vector& e)>;
+
+struct Model {
+  const model::Architecture* architecture = nullptr;
+  std::vector<double> parameters;  ///< in the layout of architecture->parameters
+  Matrix H, R;
+  ExpertMap map;  ///< empty: F and e are the decoder's alone
+
+  /// A named parameter as a matrix.
+  Matrix operator()(const std::string& name) const {
+    const nn::ParameterView& view = architecture->parameters.at(name);
+    Matrix matrix(view.rows, view.cols);
+    for (int i = 0; i < view.rows; ++i)
+      for (int j = 0; j < view.cols; ++j)
+        matrix(i, j) = parameters[static_cast<std::size_t>(view.offset + i * view.cols + j)];
+    return matrix;
+  }
+};
+
+struct ModelRun {
+  std::vector<Gaussian> predicted, filtered;
+  std::vector<double> nll;  ///< r' S^-1 r + log det S of each step, over its observed components
+  ModelCarry end;
+};
+
+inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+inline double softplus(double x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
+
+/// h' = GRU(x, h) with the parameters `prefix`.*, by PyTorch's equations (nn/gru.hpp).
+inline Vector gru(const Model& model, const std::string& prefix, const Vector& x, const Vector& h) {
+  const Vector from_x = model(prefix + ".weight_ih") * x + model(prefix + ".bias_ih");
+  const Vector from_h = model(prefix + ".weight_hh") * h + model(prefix + ".bias_hh");
+  const Eigen::Index units = h.size();
+  Vector h_new(units);
+  for (Eigen::Index u = 0; u < units; ++u) {
+    const double r = sigmoid(from_x(u) + from_h(u));
+    const double z = sigmoid(from_x(units + u) + from_h(units + u));
+    const double n = std::tanh(from_x(2 * units + u) + r * from_h(2 * units + u));
+    h_new(u) = (1 - z) * n + z * h(u);
+  }
+  return h_new;
+}
+
+/// The decoder: W in + b, layer by layer, with ReLU between the layers.
+inline Vector decode(const Model& model, const Vector& h) {
+  Vector out = h;
+  const int layers = model.architecture->decoder.layers();
+  for (int i = 0; i < layers; ++i) {
+    const std::string layer = "decoder." + std::to_string(i);
+    if (i > 0) out = out.cwiseMax(0);
+    out = (model(layer + ".weight") * out + model(layer + ".bias")).eval();
+  }
+  return out;
+}
+
+/// A lower triangle from its packed entries; the diagonal goes through softplus.
+inline Matrix lower_triangle(const Vector& packed, int n) {
+  Matrix L = Matrix::Zero(n, n);
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < i; ++j) L(i, j) = packed(lanes::triangle_index(i, j));
+    L(i, i) = softplus(packed(lanes::triangle_index(i, i)));
+  }
+  return L;
+}
+
+/// h_bwd[k] = GRU(y[k+1], h_bwd[k+1]), h_bwd = 0 at the last step.
+inline std::vector<Vector> backward_states(const Model& model, const ModelSequence& sequence) {
+  std::vector<Vector> h(sequence.y.size(), Vector::Zero(model.architecture->options.hidden));
+  for (std::size_t k = sequence.y.size(); k-- > 1;)
+    h[k - 1] = gru(model, "gru_bwd", sequence.input_bwd[k - 1], h[k]);
+  return h;
+}
+
+/// Runs a model over one sequence. Paper: Algorithms 1 and 3, App. C for the recurrent models.
+inline ModelRun run(const Model& model, const ModelSequence& sequence) {
+  const model::Architecture& architecture = *model.architecture;
+  const model::ArchitectureOptions& options = architecture.options;
+  const int N = options.state_dim;
+  const int triangle = lanes::triangle_size(N);
+  std::vector<Vector> h_bwd;
+  if (options.two_sided) h_bwd = backward_states(model, sequence);
+
+  ModelRun result;
+  result.end = sequence.start;
+  Vector& h = result.end.h;
+  Gaussian& state = result.end.state;
+  for (std::size_t k = 0; k < sequence.y.size(); ++k) {
+    Gaussian predicted;
+    if (k == 0 && sequence.fresh) {
+      h = Vector::Zero(options.hidden);
+      const Matrix L = lower_triangle(model("initial.L"), N);
+      predicted = {model("initial.e"), L * L.transpose()};
+    } else {
+      h = gru(model, "gru_fwd", sequence.input_fwd[k], h);
+      Vector features = h;
+      if (options.two_sided) {
+        features.resize(2 * options.hidden);
+        features << h, h_bwd[k];
+      }
+      const Vector out = decode(model, features);
+      Vector e = out.segment(architecture.e_row(), N);
+      const Matrix L = lower_triangle(out.segment(architecture.L_row(), triangle), N);
+      Matrix F = Matrix::Zero(N, N);
+      if (options.recursive) {
+        // The residual acts on x[k-1] - c[k], the expert map on x[k-1].
+        for (int i = 0; i < N; ++i) F.row(i) = out.segment(i * N, N).transpose();
+        if (!sequence.centre.empty()) e -= F * sequence.centre[k];
+        if (model.map) {
+          Matrix F_expert = Matrix::Zero(N, N);
+          Vector e_expert = Vector::Zero(N);
+          model.map(state.mean, F_expert, e_expert);
+          F += F_expert;
+          e += e_expert;
+        }
+        predicted = predict(state, F, e, L * L.transpose());
+      } else {
+        predicted = {e, L * L.transpose()};
+      }
+    }
+    const Update updated = update(predicted, sequence.y[k], model.H, model.R);
+    state = updated.filtered;
+    result.predicted.push_back(predicted);
+    result.filtered.push_back(updated.filtered);
+    result.nll.push_back(updated.nll);
+  }
+  return result;
+}
+
+}  // namespace kalmia::reference

@@ -1,0 +1,212 @@
+// The learned models once more, batched and differentiated by LibTorch: an oracle that shares no
+// code with the engine or the reference. float64 throughout.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/batch.hpp"
+
+namespace kalmia::test {
+
+using torch::Tensor;
+
+/// x (batch x N) -> F (batch x N x N), e (batch x N).
+using TorchMap = std::function<std::pair<Tensor, Tensor>(const Tensor& x)>;
+
+/// The first `batch` lanes of a lane group.
+struct TorchData {
+  Tensor input_fwd, input_bwd, y, centre;  // steps x batch x rows
+  Tensor seen;                             // steps x batch x M, 1 or 0
+  Tensor length;                           // batch
+  Tensor fresh;                            // batch x 1, bool
+  Tensor h, x, P;                          // leaves: what the lanes carry into the window
+};
+
+struct TorchModel {
+  std::map<std::string, Tensor> parameters;  // leaves, by the engine's names and shapes
+  Tensor H, R;                               // R is a leaf
+  TorchMap map;                              // empty: none
+  bool recursive = true, two_sided = false;
+  int layers = 0;  // of the decoder
+};
+
+struct TorchMoments {
+  Tensor x_pred, P_pred, x_filt, P_filt, nll;  // steps x batch x ...
+  Tensor h, x, P;                              // after each lane's last step
+  Tensor loss;
+};
+
+/// A panel [step][row][lane] as steps x batch x rows.
+template <typename T>
+Tensor panel_tensor(const T* data, int steps, int rows, int lanes, int batch) {
+  std::vector<double> values(data, data + static_cast<std::ptrdiff_t>(steps) * rows * lanes);
+  return torch::from_blob(values.data(), {steps, rows, lanes}, torch::kFloat64)
+      .permute({0, 2, 1})
+      .slice(1, 0, batch)
+      .contiguous()
+      .clone();
+}
+
+inline Tensor leaf(const Tensor& value) { return value.detach().clone().requires_grad_(true); }
+
+template <typename T>
+TorchModel torch_model(const model::Architecture& architecture, const Buffer<T>& parameters,
+                       const kalman::Emission& emission, TorchMap map) {
+  TorchModel model;
+  for (const nn::ParameterView& view : architecture.parameters.views()) {
+    Tensor value =
+        panel_tensor(parameters.data() + view.offset, 1, view.rows, view.cols, view.cols)[0].t();
+    model.parameters[view.name] = leaf(view.cols == 1 ? value.reshape({view.rows}) : value);
+  }
+  const int N = architecture.state_dim(), M = architecture.meas_dim();
+  model.H = panel_tensor(emission.H().data(), 1, M, N, N)[0].t().contiguous();
+  model.R = leaf(panel_tensor(emission.R().data(), 1, M, M, M)[0]);
+  model.map = std::move(map);
+  model.recursive = architecture.options.recursive;
+  model.two_sided = architecture.options.two_sided;
+  model.layers = architecture.decoder.layers();
+  return model;
+}
+
+template <typename T>
+TorchData torch_data(const model::Architecture& architecture, const model::LaneGroup<T>& group,
+                     int batch) {
+  const int N = architecture.state_dim(), M = architecture.meas_dim();
+  const int inputs = architecture.options.input_dim;
+  const auto panel = [&](const auto& buffer, int steps, int rows) {
+    return panel_tensor(buffer.data(), steps, rows, group.lanes, batch);
+  };
+  TorchData data;
+  data.input_fwd = panel(group.input_fwd, group.steps, inputs);
+  if (!group.input_bwd.empty()) data.input_bwd = panel(group.input_bwd, group.steps, inputs);
+  data.seen = torch::ones({group.steps, batch, M}, torch::kFloat64);
+  if (!group.observed.empty()) data.seen = panel(group.observed, group.steps, M);
+  data.y = torch::where(data.seen > 0, panel(group.y, group.steps, M),
+                        torch::zeros({1}, torch::kFloat64));
+  if (!group.centre.empty()) data.centre = panel(group.centre, group.steps, N);
+  data.length = torch::full({batch}, group.steps, torch::kInt64);
+  for (int lane = 0; lane < batch && !group.length.empty(); ++lane)
+    data.length[lane] = group.length[static_cast<std::size_t>(lane)];
+  data.fresh = torch::ones({batch, 1}, torch::kBool);
+  for (int lane = 0; lane < batch && !group.fresh.empty(); ++lane)
+    data.fresh[lane][0] = group.fresh[static_cast<std::size_t>(lane)] != 0;
+  data.h = leaf(panel(group.carry.h, 1, architecture.options.hidden)[0]);
+  data.x = leaf(panel(group.carry.x, 1, N)[0]);
+  data.P = leaf(panel(group.carry.P, 1, N * N)[0].reshape({batch, N, N}));
+  return data;
+}
+
+/// batch x N (N + 1) / 2 -> batch x N x N, lower triangular with softplus on the diagonal.
+inline Tensor torch_triangle(const Tensor& packed, std::int64_t N) {
+  using torch::indexing::Slice;
+  const Tensor where = torch::tril_indices(N, N);
+  Tensor L = torch::zeros({packed.size(0), N, N}, torch::kFloat64);
+  L.index_put_({Slice(), where[0], where[1]}, packed);
+  const Tensor diagonal = torch::nn::functional::softplus(L.diagonal(0, -2, -1));
+  return L.tril(-1) + torch::diag_embed(diagonal);
+}
+
+inline Tensor torch_gru(const TorchModel& m, const std::string& name, const Tensor& input,
+                        const Tensor& h) {
+  return torch::gru_cell(input, h, m.parameters.at(name + ".weight_ih"),
+                         m.parameters.at(name + ".weight_hh"), m.parameters.at(name + ".bias_ih"),
+                         m.parameters.at(name + ".bias_hh"));
+}
+
+inline Tensor transposed(const Tensor& A) { return A.transpose(-1, -2); }
+
+/// The whole window; loss is the sum of nll over lanes and steps.
+inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
+  const std::int64_t steps = d.y.size(0), batch = d.y.size(1), N = m.H.size(1);
+  const std::int64_t triangle = N * (N + 1) / 2;
+  const Tensor one = torch::eye(N, torch::kFloat64);
+
+  std::vector<Tensor> h_bwd(static_cast<std::size_t>(steps), torch::zeros_like(d.h));
+  for (std::int64_t k = steps - 2; m.two_sided && k >= 0; --k) {
+    const auto at = static_cast<std::size_t>(k);
+    const Tensor more = (d.length > k + 1).unsqueeze(1);
+    h_bwd[at] = torch_gru(m, "gru_bwd", d.input_bwd[k], h_bwd[at + 1]) * more;
+  }
+
+  std::vector<Tensor> x_preds, P_preds, x_filts, P_filts, nlls;
+  Tensor h = d.h, x = d.x, P = d.P;
+  for (std::int64_t k = 0; k < steps; ++k) {
+    const Tensor active = (d.length > k).unsqueeze(1);
+    const Tensor starts = k == 0 ? d.fresh : torch::zeros_like(d.fresh);
+    // Networks.
+    const Tensor h_new =
+        torch::where(starts, torch::zeros_like(h), torch_gru(m, "gru_fwd", d.input_fwd[k], h));
+    Tensor out = m.two_sided ? torch::cat({h_new, h_bwd[static_cast<std::size_t>(k)]}, 1) : h_new;
+    for (int i = 0; i < m.layers; ++i) {
+      const std::string layer = "decoder." + std::to_string(i);
+      if (i > 0) out = torch::relu(out);
+      out =
+          torch::linear(out, m.parameters.at(layer + ".weight"), m.parameters.at(layer + ".bias"));
+    }
+    // Transition.
+    const std::vector<Tensor> parts =
+        out.split_with_sizes({m.recursive ? N * N : 0, N, triangle}, 1);
+    Tensor e = parts[1];
+    const Tensor L = torch_triangle(parts[2], N);
+    Tensor x_pred, P_pred;
+    if (m.recursive) {
+      const Tensor residual = parts[0].reshape({batch, N, N});
+      const Tensor from = d.centre.defined() ? x - d.centre[k] : x;
+      x_pred = torch::matmul(residual, from.unsqueeze(2)).squeeze(2) + e;
+      Tensor F = residual;
+      if (m.map) {
+        const auto [F_expert, e_expert] = m.map(x);
+        x_pred = x_pred + torch::matmul(F_expert, x.unsqueeze(2)).squeeze(2) + e_expert;
+        F = F + F_expert;
+      }
+      P_pred = torch::matmul(torch::matmul(F, P), transposed(F)) + torch::matmul(L, transposed(L));
+    } else {
+      x_pred = e;
+      P_pred = torch::matmul(L, transposed(L));
+    }
+    const Tensor L0 = torch_triangle(m.parameters.at("initial.L").unsqueeze(0), N);
+    x_pred = torch::where(starts, m.parameters.at("initial.e").unsqueeze(0), x_pred);
+    P_pred = torch::where(starts.unsqueeze(2), torch::matmul(L0, transposed(L0)), P_pred);
+    // Update with the observed rows of H; a missing component measures nothing, with noise 1.
+    const Tensor seen = d.seen[k] * active;
+    const Tensor H = seen.unsqueeze(2) * m.H;
+    const Tensor R = seen.unsqueeze(2) * m.R * seen.unsqueeze(1) + torch::diag_embed(1 - seen);
+    const Tensor r = seen * d.y[k] - torch::matmul(H, x_pred.unsqueeze(2)).squeeze(2);
+    const Tensor S = torch::matmul(torch::matmul(H, P_pred), transposed(H)) + R;
+    const Tensor C = torch::linalg_cholesky(S);
+    const Tensor K = transposed(torch::cholesky_solve(torch::matmul(H, P_pred), C));
+    const Tensor whitened = torch::cholesky_solve(r.unsqueeze(2), C).squeeze(2);
+    const Tensor nll = (r * whitened).sum(1) + 2 * C.diagonal(0, -2, -1).log().sum(1);
+    const Tensor x_filt = x_pred + torch::matmul(K, r.unsqueeze(2)).squeeze(2);
+    const Tensor IKH = one - torch::matmul(K, H);
+    const Tensor P_filt = torch::matmul(torch::matmul(IKH, P_pred), transposed(IKH)) +
+                          torch::matmul(torch::matmul(K, R), transposed(K));
+    h = torch::where(active, h_new, h);
+    x = torch::where(active, x_filt, x);
+    P = torch::where(active.unsqueeze(2), P_filt, P);
+    x_preds.push_back(x_pred);
+    P_preds.push_back(P_pred);
+    x_filts.push_back(x_filt);
+    P_filts.push_back(P_filt);
+    nlls.push_back(nll * active.squeeze(1));
+  }
+  TorchMoments result{torch::stack(x_preds),
+                      torch::stack(P_preds),
+                      torch::stack(x_filts),
+                      torch::stack(P_filts),
+                      torch::stack(nlls),
+                      h,
+                      x,
+                      P,
+                      {}};
+  result.loss = result.nll.sum();
+  return result;
+}
+
+}  // namespace kalmia::test
