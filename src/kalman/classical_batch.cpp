@@ -51,6 +51,7 @@ std::string infinite_text(int component, double value) {
 }
 
 lanes::LaneBits LinePlan::active(int k) const {
+  if (count > 0 && length[count - 1] > k) return (lanes::LaneBits{1} << count) - 1;
   lanes::LaneBits bits = 0;
   for (int b = 0; b < count && length[b] > k; ++b) bits |= lanes::LaneBits{1} << b;
   return bits;
@@ -166,6 +167,18 @@ lanes::LaneBits load_measurements(const MeasurementsView& y, const LinePlan& pla
                                   lanes::LaneBits active, FilterState& state,
                                   double (&observed)[kLanes]) {
   const int M = state.M;
+  // The usual case first: everything measured. The flags are then not read.
+  bool finite = true;
+  for (int b = 0; b < kLanes; ++b) {
+    const int series = plan.series[((active >> b) & 1) != 0 ? b : 0];
+    const double* row = y.data + (static_cast<std::ptrdiff_t>(series) * y.steps + k) * M;
+    for (int m = 0; m < M; ++m) {
+      state.y[m * kLanes + b] = row[m];
+      finite = finite && row[m] - row[m] == 0;  // false for NaN and infinities
+    }
+    observed[b] = M;
+  }
+  if (finite && (active & 1) != 0) return 0;
   lanes::LaneBits missing = 0;
   for (int b = 0; b < kLanes; ++b) {
     const bool runs = ((active >> b) & 1) != 0;
@@ -193,35 +206,37 @@ lanes::LaneBits load_measurements(const MeasurementsView& y, const LinePlan& pla
   return missing;
 }
 
-void store_step(const LinePlan& plan, int k, lanes::LaneBits active, const FilterState& state,
-                const double (&observed)[kLanes], const CovarianceSchedule::Step* shared,
-                FilterResult& result) {
-  const int N = state.N;
-  const auto store = [&](Array& array, const double* lines, int width, int b) {
-    if (!array.empty())
-      read_lane(lines, width, b, array.data() + row_at(result, plan.series[b], k, width));
-  };
-  const auto store_covariance = [&](Array& array, const double* lines, const double* numbers,
-                                    int b) {
+void store_means(const LinePlan& plan, int k, lanes::LaneBits active, const FilterState& state,
+                 const double (&observed)[kLanes], FilterResult& result) {
+  const auto store = [&](Array& array, const double* lines, int width) {
     if (array.empty()) return;
-    double* row = array.data() + row_at(result, plan.series[b], k, N * N);
-    if (numbers != nullptr)
-      std::memcpy(row, numbers, static_cast<std::size_t>(N * N) * sizeof(double));
-    else
-      store_row(lines, N * N, b, state.kept, row);
+    for (int b = 0; b < plan.count; ++b)
+      if (((active >> b) & 1) != 0)
+        read_lane(lines, width, b, array.data() + row_at(result, plan.series[b], k, width));
   };
-  for (int b = 0; b < plan.count; ++b) {
-    if (((active >> b) & 1) == 0) continue;
-    store(result.predicted.mean, state.x_pred, N, b);
-    store_covariance(result.predicted.covariance, state.P_pred,
-                     shared == nullptr ? nullptr : shared->P_pred, b);
-    store(result.filtered.mean, state.x_filt, N, b);
-    store_covariance(result.filtered.covariance, state.P_filt,
-                     shared == nullptr ? nullptr : shared->P_filt, b);
-    store(result.innovations, state.innovation, state.M, b);
-    result.log_likelihood[static_cast<std::size_t>(plan.series[b])] +=
-        log_density(state.nll[b], observed[b]);
-  }
+  store(result.predicted.mean, state.x_pred, state.N);
+  store(result.filtered.mean, state.x_filt, state.N);
+  store(result.innovations, state.innovation, state.M);
+  for (int b = 0; b < plan.count; ++b)
+    if (((active >> b) & 1) != 0)
+      result.log_likelihood[static_cast<std::size_t>(plan.series[b])] +=
+          log_density(state.nll[b], observed[b]);
+}
+
+void store_step(const LinePlan& plan, int k, lanes::LaneBits active, const FilterState& state,
+                const double (&observed)[kLanes], FilterResult& result) {
+  store_means(plan, k, active, state, observed, result);
+  const int width = state.N * state.N;
+  // Row k-1 exists whenever the covariances were kept.
+  const auto store = [&](Array& array, const double* lines) {
+    if (array.empty()) return;
+    for (int b = 0; b < plan.count; ++b)
+      if (((active >> b) & 1) != 0)
+        store_row(lines, width, b, state.kept,
+                  array.data() + row_at(result, plan.series[b], k, width));
+  };
+  store(result.predicted.covariance, state.P_pred);
+  store(result.filtered.covariance, state.P_filt);
 }
 
 double log_density(double nll, double observed) { return -0.5 * (nll + observed * kLogTwoPi); }

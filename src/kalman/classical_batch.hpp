@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kalman/classical_state.hpp"
-#include "kalman/covariance_schedule.hpp"
 #include "kalmia/classical.hpp"
 
 namespace kalmia::kalman {
@@ -53,12 +52,13 @@ lanes::LaneBits load_measurements(const MeasurementsView& y, const LinePlan& pla
                                   lanes::LaneBits active, FilterState& state,
                                   double (&observed)[kLanes]);
 
-/// Writes what step k of the active lanes left in `state` to the result's arrays; adds to the
-/// log-likelihood what `observed` components contribute. The covariances are those of `shared`, if
-/// it is not null.
+/// Writes the means and innovations that step k of the active lanes left in `state` to the result's
+/// arrays; adds to the log-likelihood what `observed` components contribute.
+void store_means(const LinePlan& plan, int k, lanes::LaneBits active, const FilterState& state,
+                 const double (&observed)[kLanes], FilterResult& result);
+/// The same, and the covariances.
 void store_step(const LinePlan& plan, int k, lanes::LaneBits active, const FilterState& state,
-                const double (&observed)[kLanes], const CovarianceSchedule::Step* shared,
-                FilterResult& result);
+                const double (&observed)[kLanes], FilterResult& result);
 
 /// Log-density of a measurement: -(nll + observed log(2 pi)) / 2.
 double log_density(double nll, double observed);

@@ -1,5 +1,5 @@
 // kalman_filter and rts_smoother: constant matrices.
-#include <cstring>
+#include <algorithm>
 
 #include "kalman/classical_batch.hpp"
 #include "kalman/classical_smoother.hpp"
@@ -10,26 +10,43 @@ namespace kalmia {
 namespace kalman {
 namespace {
 
-// `schedule` may be null. A line follows it while its series are complete, then goes on by itself.
-void filter_line(const ModelLines& model, const CovarianceSchedule* schedule,
+// Follows the schedule while the line's series are complete, and returns the first step left to do.
+int follow_schedule(const ModelLines& model, const CovarianceSchedule& schedule,
+                    const MeasurementsView& y, const LinePlan& plan, FilterState& state,
+                    FilterResult& result) {
+  double observed[kLanes] = {};
+  int k = 0;
+  for (; k < plan.steps && schedule.covers(k); ++k) {
+    const lanes::LaneBits active = plan.active(k);
+    if (load_measurements(y, plan, k, active, state, observed) != 0) break;
+    advance_mean(model, state, schedule.at(k));
+    store_means(plan, k, active, state, observed, result);
+  }
+  const int width = state.N * state.N;
+  for (int b = 0; b < plan.count; ++b) {
+    const int steps = std::min(k, plan.length[b]);
+    const std::size_t row = row_at(result, plan.series[b], 0, width);
+    if (!result.predicted.covariance.empty())
+      schedule.write_predicted(steps, result.predicted.covariance.data() + row);
+    if (!result.filtered.covariance.empty())
+      schedule.write_filtered(steps, result.filtered.covariance.data() + row);
+  }
+  return k;
+}
+
+void filter_line(const ModelLines& model, const CovarianceSchedule& schedule,
                  const MeasurementsView& y, const LinePlan& plan, FilterState& state,
                  FilterResult& result) {
   state.restart();
+  int k = follow_schedule(model, schedule, y, plan, state, result);
+  if (k > 0 && k < plan.steps) schedule.hand_over(k - 1, state);
   double observed[kLanes] = {};
-  for (int k = 0; k < plan.steps; ++k) {
+  for (; k < plan.steps; ++k) {
     const lanes::LaneBits active = plan.active(k);
     const lanes::LaneBits missing = load_measurements(y, plan, k, active, state, observed);
-    if (schedule != nullptr && missing == 0 && schedule->covers(k)) {
-      const CovarianceSchedule::Step step = schedule->at(k);
-      advance_mean(model, state, step);
-      store_step(plan, k, active, state, observed, &step, result);
-      continue;
-    }
-    if (schedule != nullptr && k > 0) schedule->hand_over(k - 1, state);
-    schedule = nullptr;
     const lanes::LaneBits failed = active & advance_linear(model, state, active, missing);
     if (failed != 0) throw_failed(plan, k, failed, kInnovationFailure);
-    store_step(plan, k, active, state, observed, nullptr, result);
+    store_step(plan, k, active, state, observed, result);
   }
 }
 
@@ -49,7 +66,7 @@ void run(const LinearModel& model, const MeasurementsView& y, const FilterOption
   const CovarianceSchedule schedule(lines, filters[0], plans.empty() ? 0 : plans[0].steps);
   for_each_line(options.threads, plans, [&](const LinePlan& plan, int thread) {
     const std::size_t t = static_cast<std::size_t>(thread);
-    filter_line(lines, &schedule, y, plan, filters[t], result);
+    filter_line(lines, schedule, y, plan, filters[t], result);
     if (smooth)
       smooth_line(plan, kAllLaneBits, lines.F.data(), lines.Q.data(), smoothers[t], result);
   });

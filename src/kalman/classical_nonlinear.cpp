@@ -138,7 +138,7 @@ void filter_line(const Prepared& p, const MeasurementsView& y, const LinePlan& p
     linearise_emission(p, plan, k, active, w);
     const lanes::LaneBits failed = active & update_linearised(p.model.R.data(), state, missing);
     if (failed != 0) throw_failed(plan, k, failed, kInnovationFailure);
-    store_step(plan, k, active, state, observed, nullptr, result);
+    store_step(plan, k, active, state, observed, result);
   }
 }
 

@@ -54,10 +54,6 @@ Buffer<double> spread_over_lanes(const std::vector<double>& values) {
   return lines;
 }
 
-void read_lane(const double* lines, int count, int lane, double* out) {
-  for (int i = 0; i < count; ++i) out[i] = lines[i * kLanes + lane];
-}
-
 void write_lane(double* lines, int count, int lane, const double* in) {
   for (int i = 0; i < count; ++i) lines[i * kLanes + lane] = in[i];
 }

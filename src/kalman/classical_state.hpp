@@ -17,7 +17,9 @@ inline constexpr lanes::LaneBits kAllLaneBits = (lanes::LaneBits{1} << kLanes) -
 /// A vector or matrix, the same in every lane.
 Buffer<double> spread_over_lanes(const std::vector<double>& values);
 /// Entry i of `lane` is out[i] / in[i].
-void read_lane(const double* lines, int count, int lane, double* out);
+inline void read_lane(const double* lines, int count, int lane, double* out) {
+  for (int i = 0; i < count; ++i) out[i] = lines[i * kLanes + lane];
+}
 void write_lane(double* lines, int count, int lane, const double* in);
 
 /// A linear model's constant matrices, spread over lanes.

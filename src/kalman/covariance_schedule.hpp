@@ -17,13 +17,16 @@ class CovarianceSchedule {
   /// the series that reaches it, which reports it), or at a limit of memory.
   CovarianceSchedule(const ModelLines& model, FilterState& state, int steps);
 
-  /// What a step needs: lines for the kernel, and the moments as numbers, N N each.
+  /// What a step of the mean needs, in lines.
   struct Step {
     const double *G, *C, *inv, *log_det;
-    const double *P_pred, *P_filt;
   };
   bool covers(int k) const { return k < count_ || (settled_ && count_ > 0); }
   Step at(int k) const;
+
+  /// Writes P[k|<k] or P[k|<=k] of the steps 0..steps-1, all covered, one after another.
+  void write_predicted(int steps, double* rows) const { write(P_pred_, steps, rows); }
+  void write_filtered(int steps, double* rows) const { write(P_filt_, steps, rows); }
 
   /// Puts `state` where it would be after step k had it run by itself; its means are left alone.
   void hand_over(int k, FilterState& state) const;
@@ -33,8 +36,10 @@ class CovarianceSchedule {
   int count_ = 0;
   bool settled_ = false;
   std::size_t step_lines_;
-  std::vector<Buffer<double>> lines_;  // per step: G, C, inv, log_det
-  std::vector<std::vector<double>> P_pred_, P_filt_;
+  std::vector<Buffer<double>> lines_;    // per step: G, C, inv, log_det
+  std::vector<double> P_pred_, P_filt_;  // N N a step
+
+  void write(const std::vector<double>& moments, int steps, double* rows) const;
 };
 
 }  // namespace kalmia::kalman
