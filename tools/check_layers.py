@@ -45,6 +45,9 @@ UNTESTED = {
 # Tests that span several sources and so mirror none, and why.
 SPANNING = {
     "model/allocation": "no hot loop of the model allocates",
+    "model/carry": "a series cut into windows equals the whole",
+    "model/invariants": "the same properties for all models, precisions and instruction sets",
+    "torch/parity": "everything against LibTorch",
 }
 
 # Folders of tests/ that are not layers: shared helpers, the installed package, the tools. Tests of

@@ -105,10 +105,10 @@ template <typename T>
 HWY_INLINE Line<T> abs(const Line<T>& a) {
   KALMIA_EACH(hn::Abs(a.v[i]));
 }
-/// max(a, 0); a NaN becomes 0.
+/// max(a, 0); a NaN stays (Highway's ZeroIfNegative looks at the sign bit, which a NaN may have).
 template <typename T>
 HWY_INLINE Line<T> zero_if_negative(const Line<T>& a) {
-  KALMIA_EACH(hn::ZeroIfNegative(a.v[i]));
+  KALMIA_EACH(hn::IfThenZeroElse(hn::Lt(a.v[i], hn::Zero(LineTag<T>())), a.v[i]));
 }
 /// a where the lane's mask is set, b elsewhere.
 template <typename T>

@@ -2,6 +2,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/stream.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 
 #include "lanes/matvec-inl.h"
@@ -60,10 +61,10 @@ void stream_decode(const Architecture& arch, const typename FilterStream<T>::Wei
 
 template <typename T>
 void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weights& weights,
-               typename FilterStream<T>::Scratch& s, const T* x, bool started) {
+               typename FilterStream<T>::Scratch& s, const T* features, StreamState<T>& state) {
   const int lanes = lanes::kLaneQuantum;
-  if (started) {
-    stream_gru<T>(weights, s, x);
+  if (state.started) {
+    stream_gru<T>(weights, s, features);
     stream_decode<T>(*model.architecture, weights, s, lanes);
   }
   WindowInput<T> in;
@@ -76,18 +77,20 @@ void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weig
   moments.x_pred = s.x_pred.data();
   moments.P_pred = s.P_pred.data();
   RecursionPass<T> recursion(model, in, s.workspace, 0);
-  recursion.begin_forward(s.carry.x.data(), s.carry.P.data());
+  recursion.begin_forward_single(state.x.data(), state.P.data());
   recursion.forward(0, 1, moments);
-  recursion.end_forward(s.carry.x.data(), s.carry.P.data());
+  recursion.end_forward_single(state.x.data(), state.P.data());
 }
 
 void step_float(const WindowModel<float>& model, const FilterStream<float>::Weights& weights,
-                FilterStream<float>::Scratch& scratch, const float* x, bool started) {
-  step_here<float>(model, weights, scratch, x, started);
+                FilterStream<float>::Scratch& scratch, const float* features,
+                StreamState<float>& state) {
+  step_here<float>(model, weights, scratch, features, state);
 }
 void step_double(const WindowModel<double>& model, const FilterStream<double>::Weights& weights,
-                 FilterStream<double>::Scratch& scratch, const double* x, bool started) {
-  step_here<double>(model, weights, scratch, x, started);
+                 FilterStream<double>::Scratch& scratch, const double* features,
+                 StreamState<double>& state) {
+  step_here<double>(model, weights, scratch, features, state);
 }
 
 }  // namespace kalmia::model::HWY_NAMESPACE
@@ -118,10 +121,9 @@ void assign_padded(Buffer<T>& to, const T* from, int size, int blocks = 1) {
   for (int b = 0; b < blocks; ++b) std::copy_n(from + b * size, size, to.data() + b * padded);
 }
 
-// Puts each number on all lanes of its row of a panel.
-void spread(std::span<const double> from, double* panel) {
-  for (std::size_t i = 0; i < from.size(); ++i)
-    std::fill_n(panel + i * static_cast<std::size_t>(kLanes), kLanes, from[i]);
+// Puts a number on the first line of row i of a panel; the recursion reads no further.
+void spread(double number, std::size_t i, double* panel) {
+  std::fill_n(panel + i * static_cast<std::size_t>(kLanes), lanes::kLineLanes<double>, number);
 }
 
 // Takes the first lane of each row.
@@ -165,7 +167,6 @@ FilterStream<T>::FilterStream(const WindowModel<T>& model, std::span<const T> pa
   scratch_.a.resize(static_cast<std::size_t>(widest));
   scratch_.b.resize(static_cast<std::size_t>(widest));
   scratch_.workspace.prepare(arch, model.map, 1, kLanes, false);
-  scratch_.carry.resize(arch, kLanes);
   scratch_.y.resize(M * lanes);
   scratch_.observed.resize(M * lanes);
   scratch_.x_pred.resize(N * lanes);
@@ -197,23 +198,17 @@ StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double
                       std::to_string(features.size()) + " features, but the model has " +
                       std::to_string(model_.architecture->meas_dim()) + " and " +
                       std::to_string(state.features.size()));
-  spread(y, s.y.data());
-  for (std::size_t i = 0; i < y.size(); ++i)
-    std::fill_n(s.observed.data() + i * static_cast<std::size_t>(kLanes), kLanes,
-                std::isnan(y[i]) ? 0.0 : 1.0);
-  spread(state.x, s.carry.x.data());
-  spread(state.P, s.carry.P.data());
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    spread(y[i], i, s.y.data());
+    spread(std::isnan(y[i]) ? 0.0 : 1.0, i, s.observed.data());
+  }
   std::fill(s.fresh.begin(), s.fresh.end(), static_cast<std::uint8_t>(state.started ? 0 : 1));
   std::copy(state.h.begin(), state.h.end(), s.h.data());
-
   if constexpr (sizeof(T) == 4)
-    HWY_DYNAMIC_DISPATCH(step_float)(model_, weights_, s, state.features.data(), state.started);
+    HWY_DYNAMIC_DISPATCH(step_float)(model_, weights_, s, state.features.data(), state);
   else
-    HWY_DYNAMIC_DISPATCH(step_double)(model_, weights_, s, state.features.data(), state.started);
-
+    HWY_DYNAMIC_DISPATCH(step_double)(model_, weights_, s, state.features.data(), state);
   std::copy_n(s.h.data(), state.h.size(), state.h.data());
-  gather(s.carry.x.data(), state.x);
-  gather(s.carry.P.data(), state.P);
   gather(s.x_pred.data(), x_pred_);
   gather(s.P_pred.data(), P_pred_);
   std::copy(features.begin(), features.end(), state.features.begin());

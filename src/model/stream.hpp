@@ -57,7 +57,6 @@ class FilterStream {
   struct Scratch {
     Buffer<T> gates_input, gates_hidden, h, a, b;
     Workspace<T> workspace;
-    Carry<T> carry;
     Buffer<double> y, observed, x_pred, P_pred;
     std::vector<std::uint8_t> fresh;
   };

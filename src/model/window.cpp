@@ -203,6 +203,7 @@ double window_forward(const WindowModel<T>& model, const WindowInput<T>& input, 
   ws.failures.clear();
   if (input.steps == 0) {
     ws.lane_nll.clear();
+    std::fill(ws.lane_ok.begin(), ws.lane_ok.end(), std::uint8_t{1});
     return 0;
   }
   if constexpr (sizeof(T) == 4)
@@ -238,6 +239,9 @@ void window_backward(const WindowModel<T>& model, const WindowInput<T>& input, d
   ws.gradient.clear();
   ws.d_R.clear();
   ws.d_initial.clear();
+  ws.d_h.clear();
+  ws.d_x.clear();
+  ws.d_P.clear();
   if (input.steps == 0) return;
   if constexpr (sizeof(T) == 4)
     HWY_DYNAMIC_DISPATCH(backward_float)(model, input, scale, ws);

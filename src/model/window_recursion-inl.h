@@ -69,6 +69,15 @@ class RecursionPass {
     std::fill_n(ws_.failed_step.data() + first_, kLanes, -1);
   }
 
+  /// The same from numbers, for a single sequence: every lane of the line gets them.
+  void begin_forward_single(const double* x, const double* P) {
+    for (int i = 0; i < N_; ++i) store(broadcast(x[i]), slot_at(0) + i * kLanes);
+    for (int i = 0; i < N_ * N_; ++i)
+      store(broadcast(P[i]), slot_at(0) + (entries_.P + i) * kLanes);
+    store(zero<double>(), ws_.lane_nll.data() + first_);
+    std::fill_n(ws_.failed_step.data() + first_, kLanes, -1);
+  }
+
   /// Steps begin..end-1.
   void forward(int begin, int end, const WindowMoments& out) {
     D total = load(ws_.lane_nll.data() + first_);
@@ -78,6 +87,7 @@ class RecursionPass {
       read_transition(k, slot);
       step::predict_forward<double>(N_, recursive_ ? F_ : nullptr, e_, L_, slot,
                                     slot + entries_.P * kLanes, x_pred_, P_pred_, scratch_);
+      if (!recursive_) hold_ended(k, slot);
       const double* observed = read_measurement(k);
       const lanes::LaneBits failed = step::update_forward<double>(
           emission_, y_, observed, x_pred_, P_pred_, next, next + entries_.P * kLanes, nll_,
@@ -101,6 +111,13 @@ class RecursionPass {
   void end_forward(double* carry_x, double* carry_P) const {
     write_panel(slot_at(in_.steps), N_, carry_x);
     write_panel(slot_at(in_.steps) + entries_.P * kLanes, N_ * N_, carry_P);
+  }
+
+  /// The first lane's state after the window, as numbers.
+  void end_forward_single(double* x, double* P) const {
+    const double* slot = slot_at(in_.steps);
+    for (int i = 0; i < N_; ++i) x[i] = slot[i * kLanes];
+    for (int i = 0; i < N_ * N_; ++i) P[i] = slot[(entries_.P + i) * kLanes];
   }
 
   /// Adjoint of `forward` for scale * (sum of nll), last steps first: leaves the adjoints of the
@@ -255,6 +272,19 @@ class RecursionPass {
   }
   void add_row(const T* out, int row, double* line) const {
     store(load(line) + load_as<double>(out + panel(row)), line);
+  }
+
+  // F = 0 cannot keep the state of a lane past its end, so it is copied. Nothing is observed there,
+  // and no adjoint comes back.
+  void hold_ended(int k, const double* slot) {
+    const Exceptions except = exceptions_at(k);
+    if (!except.any) return;
+    const auto hold = [&](const double* from, int lines, double* to) HWY_ATTR {
+      for (int i = 0; i < lines * kLanes; i += kLanes)
+        store(select(except.ended, load(from + i), load(to + i)), to + i);
+    };
+    hold(slot, N_, x_pred_);
+    hold(slot + entries_.P * kLanes, N_ * N_, P_pred_);
   }
 
   void override_transition(const Exceptions& except) {
