@@ -29,8 +29,8 @@ using lanes::Put;
 // Scratch: predict_scratch_lines(N).
 // Cost:    1.7 N^3 multiply-adds. P_pred's triangles hold the same bits.
 template <typename T>
-void predict_forward(int N, const T* F, const T* e, const T* L_packed, const T* x_filt,
-                     const T* P_filt, T* x_pred, T* P_pred, T* scratch) {
+HWY_INLINE void predict_forward(int N, const T* F, const T* e, const T* L_packed, const T* x_filt,
+                                const T* P_filt, T* x_pred, T* P_pred, T* scratch) {
   ln::copy_lines(N, e, x_pred);
   ln::gram_lower(N, L_packed, P_pred);
   if (F == nullptr) return;
@@ -47,9 +47,9 @@ void predict_forward(int N, const T* F, const T* e, const T* L_packed, const T* 
 // d_P_pred and d_P_filt are full symmetric. F null: d_F is untouched (may be null), d_x_filt and
 // d_P_filt become 0. Scratch: predict_scratch_lines(N). Cost: 2.8 N^3.
 template <typename T>
-void predict_backward(int N, const T* F, const T* L_packed, const T* x_filt, const T* P_filt,
-                      const T* d_x_pred, const T* d_P_pred, T* d_F, T* d_L_packed, T* d_x_filt,
-                      T* d_P_filt, T* scratch) {
+HWY_INLINE void predict_backward(int N, const T* F, const T* L_packed, const T* x_filt,
+                                 const T* P_filt, const T* d_x_pred, const T* d_P_pred, T* d_F,
+                                 T* d_L_packed, T* d_x_filt, T* d_P_filt, T* scratch) {
   ln::gram_lower_backward(N, L_packed, d_P_pred, d_L_packed);
   if (F == nullptr) {
     ln::set_zero(N, d_x_filt);

@@ -69,8 +69,8 @@ HWY_INLINE ln::LineMask<T> is_observed(const T* observed, int m) {
 // The part of the update that depends on P_pred only: G = P_pred H' (N x M), C = chol(H G + R)
 // (packed), inv (M, see cholesky-inl.h) and log_det (1 line), masked as update_forward describes.
 template <typename T, typename E>
-[[nodiscard]] LaneBits update_factor(const E& h, const T* observed, const T* P_pred, T* G, T* C,
-                                     T* inv, T* log_det) {
+[[nodiscard]] HWY_INLINE LaneBits update_factor(const E& h, const T* observed, const T* P_pred,
+                                                T* G, T* C, T* inv, T* log_det) {
   const int N = h.state_dim;
   const int M = h.meas_dim;
   const ln::Line<T> none = ln::zero<T>();
@@ -169,9 +169,10 @@ HWY_INLINE void update_covariance(const E& h, const T* P_pred, const T* G, const
 // Cost:    about 1.5 N^2 M + N M^2 + M^3 / 6 multiply-adds, M divisions, M roots, M / 2 logarithms.
 // Failure: a lane whose S is not positive definite gets its bit set, and NaN in all its outputs.
 template <typename T>
-[[nodiscard]] LaneBits update_forward(const EmissionView& h, const T* y, const T* observed,
-                                      const T* x_pred, const T* P_pred, T* x_filt, T* P_filt,
-                                      T* nll, const UpdateTape<T>& tape, T* scratch) {
+[[nodiscard]] HWY_INLINE LaneBits update_forward(const EmissionView& h, const T* y,
+                                                 const T* observed, const T* x_pred,
+                                                 const T* P_pred, T* x_filt, T* P_filt, T* nll,
+                                                 const UpdateTape<T>& tape, T* scratch) {
   const int N = h.state_dim;
   const int M = h.meas_dim;
   T* G = scratch;
@@ -201,9 +202,9 @@ template <typename T>
 // The adjoint of y is d_r; callers that need it recompute it from the tape.
 // Scratch: update_scratch_lines(N, M). Cost: about N^2 M + N M^2 + M^3 / 3.
 template <typename T>
-void update_backward(const EmissionView& h, const T* observed, const UpdateTape<T>& tape,
-                     const T* d_nll, const T* d_x_filt, const T* d_P_filt, T* d_x_pred, T* d_P_pred,
-                     T* d_R, T* scratch) {
+HWY_INLINE void update_backward(const EmissionView& h, const T* observed, const UpdateTape<T>& tape,
+                                const T* d_nll, const T* d_x_filt, const T* d_P_filt, T* d_x_pred,
+                                T* d_P_pred, T* d_R, T* scratch) {
   const int N = h.state_dim;
   const int M = h.meas_dim;
   T* U = scratch;

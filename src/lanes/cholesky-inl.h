@@ -74,7 +74,7 @@ HWY_INLINE void take_root(const Line<T>& diagonal, int n, T* pivot, T* inv) {
 
 // C(i, j) -= sum over k < j0 of C(i, k) C(j, k) for a tile at (i0, j0).
 template <int TI, int TJ, typename T>
-void cholesky_tile(int i0, int j0, T* C) {
+HWY_INLINE void cholesky_tile(int i0, int j0, T* C) {
   const T* a[TI];
   const T* b[TJ];
   Tile<TI, TJ, T> acc;
@@ -95,12 +95,8 @@ void cholesky_tile(int i0, int j0, T* C) {
     }
 }
 
-/// Replaces the packed lower triangle of M by that of C, M = C C', and sets inv (n lines).
-/// Returns the bits of the lanes that failed. Cost: n^3 / 6 multiply-adds, n roots, n divisions.
-/// With Pivots::Semidefinite (see take_root) M may be singular: dropped directions have a zero
-/// column in C, and the solves give a solution wherever the right-hand side is in M's range.
-template <Pivots pivots = Pivots::Positive, typename T>
-[[nodiscard]] LaneBits cholesky(int n, T* C, T* inv) {
+template <Pivots pivots, typename T>
+[[nodiscard]] HWY_INLINE LaneBits cholesky_inline(int n, T* C, T* inv) {
   if constexpr (pivots == Pivots::Semidefinite)  // inv keeps the diagonal until its pivot's turn
     for (int i = 0; i < n; ++i) copy_lines(1, entry(C, triangle_index(i, i)), entry(inv, i));
   for (int j0 = 0, width; j0 < n; j0 += width) {
@@ -136,6 +132,20 @@ template <Pivots pivots = Pivots::Positive, typename T>
   return kAllLanes<T> & ~bits_of(greater(last + broadcast(T(1)), zero<T>()));
 }
 
+template <Pivots pivots, typename T>
+[[nodiscard]] HWY_NOINLINE LaneBits cholesky_call(int n, T* C, T* inv) {
+  return cholesky_inline<pivots>(n, C, inv);
+}
+/// Replaces the packed lower triangle of M by that of C, M = C C', and sets inv (n lines).
+/// Returns the bits of the lanes that failed. Cost: n^3 / 6 multiply-adds, n roots, n divisions.
+/// With Pivots::Semidefinite (see take_root) M may be singular: dropped directions have a zero
+/// column in C, and the solves give a solution wherever the right-hand side is in M's range.
+template <Pivots pivots = Pivots::Positive, typename T>
+[[nodiscard]] HWY_INLINE LaneBits cholesky(int n, T* C, T* inv) {
+  if (__builtin_constant_p(n)) return cholesky_inline<pivots>(n, C, inv);
+  return cholesky_call<pivots>(n, C, inv);
+}
+
 /// inv = reciprocals of C's diagonal, where only C was kept.
 template <typename T>
 HWY_INLINE void reciprocal_diagonal(int n, const T* C, T* inv) {
@@ -145,8 +155,8 @@ HWY_INLINE void reciprocal_diagonal(int n, const T* C, T* inv) {
 
 // R right-hand sides at once: component i of the r-th is at B + r step + i stride.
 template <int R, typename T>
-void solve_lower_block(int n, const T* C, const T* inv, T* B, std::ptrdiff_t step,
-                       std::ptrdiff_t stride) {
+HWY_INLINE void solve_lower_block(int n, const T* C, const T* inv, T* B, std::ptrdiff_t step,
+                                  std::ptrdiff_t stride) {
   for (int i = 0; i < n; ++i) {
     const T* c = entry(C, triangle_index(i, 0));
     Line<T> x[R];
@@ -163,8 +173,8 @@ void solve_lower_block(int n, const T* C, const T* inv, T* B, std::ptrdiff_t ste
   }
 }
 template <int R, typename T>
-void solve_upper_block(int n, const T* C, const T* inv, T* B, std::ptrdiff_t step,
-                       std::ptrdiff_t stride) {
+HWY_INLINE void solve_upper_block(int n, const T* C, const T* inv, T* B, std::ptrdiff_t step,
+                                  std::ptrdiff_t stride) {
   for (int i = n - 1; i >= 0; --i) {
     Line<T> x[R];
     HWY_UNROLL(4)
@@ -184,8 +194,8 @@ void solve_upper_block(int n, const T* C, const T* inv, T* B, std::ptrdiff_t ste
 enum class Side { Lower, Upper };
 
 template <Side side, typename T>
-void solve_strided(int n, int count, const T* C, const T* inv, T* B, std::ptrdiff_t step,
-                   std::ptrdiff_t stride) {
+HWY_INLINE void solve_strided_inline(int n, int count, const T* C, const T* inv, T* B,
+                                     std::ptrdiff_t step, std::ptrdiff_t stride) {
   for (int r = 0, size; r < count; r += size) {
     size = next_block(count - r, kTile<T>);
     with_tile_size<T>(size, [&](auto rows) HWY_ATTR {
@@ -196,6 +206,20 @@ void solve_strided(int n, int count, const T* C, const T* inv, T* B, std::ptrdif
         solve_upper_block<R>(n, C, inv, B + r * step, step, stride);
     });
   }
+}
+
+template <Side side, typename T>
+HWY_NOINLINE void solve_strided_call(int n, int count, const T* C, const T* inv, T* B,
+                                     std::ptrdiff_t step, std::ptrdiff_t stride) {
+  solve_strided_inline<side>(n, count, C, inv, B, step, stride);
+}
+template <Side side, typename T>
+HWY_INLINE void solve_strided(int n, int count, const T* C, const T* inv, T* B, std::ptrdiff_t step,
+                              std::ptrdiff_t stride) {
+  if (__builtin_constant_p(n) && __builtin_constant_p(count))
+    solve_strided_inline<side>(n, count, C, inv, B, step, stride);
+  else
+    solve_strided_call<side>(n, count, C, inv, B, step, stride);
 }
 
 /// b = C^-1 b, in place.
@@ -244,7 +268,7 @@ HWY_INLINE Line<T> log_determinant(int n, const T* C) {
 /// W = M^-1 (n x n, both triangles with the same bits). Scratch: triangle_size(n) lines.
 /// W = X' X with X = C^-1. Cost: n^3 / 3.
 template <typename T>
-void cholesky_inverse(int n, const T* C, const T* inv, T* W, T* scratch) {
+HWY_INLINE void cholesky_inverse(int n, const T* C, const T* inv, T* W, T* scratch) {
   T* X = scratch;
   for (int j = 0; j < n; ++j) {
     store(load(entry(inv, j)), entry(X, triangle_index(j, j)));

@@ -233,8 +233,8 @@ inline constexpr int kDotRows = Line<float>::kVecs == 1 ? 6 : 3;
 inline constexpr int kDotCols = Line<float>::kVecs == 1 ? 4 : Line<float>::kVecs == 2 ? 2 : 1;
 
 template <int R, int C, typename T>
-HWY_INLINE void outer_tile(const PanelSeries<T>& a, const PanelSeries<T>& b, int steps, int lanes,
-                           T* HWY_RESTRICT sums, int sums_cols) {
+HWY_INLINE void narrow_tile(const PanelSeries<T>& a, const PanelSeries<T>& b, int steps, int lanes,
+                            T* HWY_RESTRICT sums, int sums_cols) {
   Line<T> sum[R][C];
   for (int i = 0; i < R; ++i)
     for (int j = 0; j < C; ++j) sum[i][j] = load(sums + (i * sums_cols + j) * kLineLanes<T>);
@@ -255,24 +255,24 @@ HWY_INLINE void outer_tile(const PanelSeries<T>& a, const PanelSeries<T>& b, int
 }
 
 template <int R, typename T, int C = kDotCols>
-HWY_INLINE void outer_cols(int cols, const PanelSeries<T>& a, const PanelSeries<T>& b, int steps,
-                           int lanes, T* sums, int sums_cols) {
+HWY_INLINE void narrow_cols(int cols, const PanelSeries<T>& a, const PanelSeries<T>& b, int steps,
+                            int lanes, T* sums, int sums_cols) {
   if constexpr (C > 0) {
     if (cols == C)
-      outer_tile<R, C>(a, b, steps, lanes, sums, sums_cols);
+      narrow_tile<R, C>(a, b, steps, lanes, sums, sums_cols);
     else
-      outer_cols<R, T, C - 1>(cols, a, b, steps, lanes, sums, sums_cols);
+      narrow_cols<R, T, C - 1>(cols, a, b, steps, lanes, sums, sums_cols);
   }
 }
 
 template <typename T, int R = kDotRows>
-HWY_INLINE void outer_rows(int rows, int cols, const PanelSeries<T>& a, const PanelSeries<T>& b,
-                           int steps, int lanes, T* sums, int sums_cols) {
+HWY_INLINE void narrow_rows(int rows, int cols, const PanelSeries<T>& a, const PanelSeries<T>& b,
+                            int steps, int lanes, T* sums, int sums_cols) {
   if constexpr (R > 0) {
     if (rows == R)
-      outer_cols<R>(cols, a, b, steps, lanes, sums, sums_cols);
+      narrow_cols<R>(cols, a, b, steps, lanes, sums, sums_cols);
     else
-      outer_rows<T, R - 1>(rows, cols, a, b, steps, lanes, sums, sums_cols);
+      narrow_rows<T, R - 1>(rows, cols, a, b, steps, lanes, sums, sums_cols);
   }
 }
 
@@ -292,9 +292,9 @@ HWY_NOINLINE void outer_product_narrow(const PanelSeries<T>& a, int rows, const 
     const int i = row_split.begin(p);
     for (int q = 0; q < col_split.tiles; ++q) {
       const int j = col_split.begin(q);
-      outer_rows<T>(row_split.size(p), col_split.size(q), {a.first + i * lanes, a.step},
-                    {b.first + j * lanes, b.step}, steps, lanes,
-                    sums + (static_cast<std::ptrdiff_t>(i) * cols + j) * kLineLanes<T>, cols);
+      narrow_rows<T>(row_split.size(p), col_split.size(q), {a.first + i * lanes, a.step},
+                     {b.first + j * lanes, b.step}, steps, lanes,
+                     sums + (static_cast<std::ptrdiff_t>(i) * cols + j) * kLineLanes<T>, cols);
     }
   }
 }

@@ -24,17 +24,15 @@ namespace detail {
 // e^x for |x| <= 87: x = n ln 2 + r, a polynomial of degree 5 in r (relative minimax on
 // |r| <= ln(2)/2, error 7.6e-8), and n added to the exponent bits. Adding 1.5 * 2^23 rounds to the
 // nearest integer and leaves that integer in the low bits, so no conversion is needed.
-// kExact: subtracts n ln 2 in two parts, so that the relative error stays small for large n too; a
-// sigmoid, whose error is absolute, can do without.
-template <bool kExact, class D, class V = hn::Vec<D>>
+// n ln 2 is subtracted in two parts, so that the relative error stays small for large n too.
+template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp_bounded(D d, V x) {
   const hn::RebindToSigned<D> di;
   const V magic = hn::Set(d, 12582912.0f);
   const V t = hn::MulAdd(x, hn::Set(d, 1.44269504f), magic);
   const V n = hn::Sub(t, magic);
-  const V r = kExact ? hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f),
-                                     hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x))
-                     : hn::NegMulAdd(n, hn::Set(d, 0.69314718056f), x);
+  const V r =
+      hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x));
   V p = hn::Set(d, 0.008297619466432657f);
   p = hn::MulAdd(p, r, hn::Set(d, 0.04191562925058417f));
   p = hn::MulAdd(p, r, hn::Set(d, 0.16667576541807563f));
@@ -45,11 +43,16 @@ HWY_INLINE V exp_bounded(D d, V x) {
   return hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
 }
 
-// x limited to [-bound, bound]; NaN stays NaN (the comparison is false for it).
+// x limited to [-bound, bound]; NaN stays NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V bounded(D d, V x, hn::TFromD<D> bound) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_STATIC_TARGET
+  // x86's minimum and maximum return their second operand when either is NaN.
+  return hn::Max(hn::Set(d, -bound), hn::Min(hn::Set(d, bound), x));
+#else
   const V limit = hn::Set(d, bound);
   return hn::IfThenElse(hn::Gt(hn::Abs(x), limit), hn::CopySign(limit, x), x);
+#endif
 }
 
 // 1/a for 1 <= a <= 2^60: the machine's estimate and one Newton step.
@@ -60,13 +63,31 @@ HWY_INLINE V reciprocal(D d, V a) {
   return hn::Mul(estimate, hn::NegMulAdd(a, estimate, hn::Set(d, 2.0f)));
 }
 
-template <class D, class V = hn::Vec<D>>
+// 1 / (1 + e^(-scale x)), scale 1 or 2. In float the sign and the scale cost nothing: they are in
+// the constants, and in the odd coefficients of the polynomial, which is taken at -r.
+template <int kScale, class D, class V = hn::Vec<D>>
 HWY_INLINE V sigmoid(D d, V x) {
-  const V one = hn::Set(d, hn::TFromD<D>(1));
-  if constexpr (sizeof(hn::TFromD<D>) == 4) {
-    return reciprocal(d, hn::Add(one, exp_bounded<false>(d, bounded(d, hn::Neg(x), 40.0f))));
+  using T = hn::TFromD<D>;
+  const V one = hn::Set(d, T(1));
+  if constexpr (sizeof(T) == 4) {
+    const hn::RebindToSigned<D> di;
+    const V y = bounded(d, x, 40.0f / kScale);
+    const V magic = hn::Set(d, 12582912.0f);
+    const V t = hn::NegMulAdd(y, hn::Set(d, kScale * 1.44269504f), magic);
+    const V minus_r =
+        hn::MulAdd(hn::Sub(t, magic), hn::Set(d, 0.69314718056f), kScale == 1 ? y : hn::Add(y, y));
+    V p = hn::Set(d, -0.008297619466432657f);
+    p = hn::MulAdd(p, minus_r, hn::Set(d, 0.04191562925058417f));
+    p = hn::MulAdd(p, minus_r, hn::Set(d, -0.16667576541807563f));
+    p = hn::MulAdd(p, minus_r, hn::Set(d, 0.499988926611925f));
+    p = hn::MulAdd(p, minus_r, hn::Set(d, -0.9999996910699432f));
+    p = hn::MulAdd(p, minus_r, hn::Set(d, 1.0000000718663848f));
+    const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, t));
+    const V e = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
+    return reciprocal(d, hn::Add(one, e));
   } else {
-    const V s = hn::Div(one, hn::Add(one, hn::Exp(d, bounded(d, hn::Neg(x), 700.0))));
+    const V y = hn::Mul(x, hn::Set(d, T(-kScale)));
+    const V s = hn::Div(one, hn::Add(one, hn::Exp(d, bounded(d, y, 700.0))));
     return hn::IfThenElse(hn::IsNaN(x), x, s);  // Highway's Exp turns a NaN into 0
   }
 }
@@ -83,15 +104,18 @@ HWY_INLINE V sigmoid(D d, V x) {
 /// has 12 bits), 4e-16 in double. Derivative: s (1 - s).
 template <typename T>
 HWY_INLINE Line<T> sigmoid(const Line<T>& x) {
-  KALMIA_LINE_FUNCTION(detail::sigmoid, x);
+  KALMIA_LINE_FUNCTION(detail::sigmoid<1>, x);
 }
 
 /// tanh x = 2 sigmoid(2x) - 1. Max error: 4e-7 (8e-7) absolute in float, 8e-16 in double.
 /// Derivative: 1 - t^2.
 template <typename T>
 HWY_INLINE Line<T> tanh(const Line<T>& x) {
-  const Line<T> s = sigmoid(x + x);
-  return s + s - broadcast(T(1));
+  Line<T> out;
+  const LineTag<T> d;
+  for (int i = 0; i < Line<T>::kVecs; ++i)
+    out.v[i] = hn::MulSub(detail::sigmoid<2>(d, x.v[i]), hn::Set(d, T(2)), hn::Set(d, T(1)));
+  return out;
 }
 
 /// e^x. Max error: 3e-7 relative in float for |x| <= 87 (beyond it the value at 87), 4 ulp in
@@ -101,8 +125,7 @@ HWY_INLINE Line<T> exp(const Line<T>& x) {
   if constexpr (sizeof(T) == 4) {
     Line<T> out;
     for (int i = 0; i < Line<T>::kVecs; ++i)
-      out.v[i] =
-          detail::exp_bounded<true>(LineTag<T>(), detail::bounded(LineTag<T>(), x.v[i], 87.0f));
+      out.v[i] = detail::exp_bounded(LineTag<T>(), detail::bounded(LineTag<T>(), x.v[i], 87.0f));
     return out;
   } else {
     KALMIA_LINE_FUNCTION(hn::Exp, x);

@@ -111,8 +111,8 @@ HWY_INLINE void store_tile(const Tile<TI, TJ, T>& acc, T* C, T* mirror, std::ptr
 }
 
 template <Put put, Part part, int TI, int TJ, typename T>
-void product_tile(int count, const Strided<T>& A, const Strided<T>& B, T* C, T* mirror,
-                  std::ptrdiff_t c_row) {
+HWY_INLINE void product_tile(int count, const Strided<T>& A, const Strided<T>& B, T* C, T* mirror,
+                             std::ptrdiff_t c_row) {
   const T* a[TI];
   const T* b[TJ];
   Tile<TI, TJ, T> acc;
@@ -168,9 +168,9 @@ HWY_INLINE void product_block(int rows, int cols, int count, const Strided<T>& A
   product_tile_cols<put, part, 1>(cols, count, A, B, C, mirror, c_row);
 }
 
-/// C (rows x cols) = A (rows x count) B (count x cols), or += or -=.
 template <Put put, typename T>
-void product(int rows, int count, int cols, const Strided<T>& A, const Strided<T>& B, T* C) {
+HWY_INLINE void product_inline(int rows, int count, int cols, const Strided<T>& A,
+                               const Strided<T>& B, T* C) {
   const std::ptrdiff_t c_row = static_cast<std::ptrdiff_t>(cols) * kLineLanes<T>;
   for (int i = 0, height; i < rows; i += height) {
     height = next_block(rows - i, kTile<T>);
@@ -183,10 +183,25 @@ void product(int rows, int count, int cols, const Strided<T>& A, const Strided<T
   }
 }
 
-/// The same where A B is known to be symmetric (n x n): only the lower triangle is computed, at
-/// half the cost, and mirrored. For Add and Sub, C must be symmetric.
 template <Put put, typename T>
-void symmetric_product(int n, int count, const Strided<T>& A, const Strided<T>& B, T* C) {
+HWY_NOINLINE void product_call(int rows, int count, int cols, const Strided<T>& A,
+                               const Strided<T>& B, T* C) {
+  product_inline<put>(rows, count, cols, A, B, C);
+}
+/// C (rows x cols) = A (rows x count) B (count x cols), or += or -=. Sizes the compiler knows give
+/// straight code in place of a call.
+template <Put put, typename T>
+HWY_INLINE void product(int rows, int count, int cols, const Strided<T>& A, const Strided<T>& B,
+                        T* C) {
+  if (__builtin_constant_p(rows) && __builtin_constant_p(count) && __builtin_constant_p(cols))
+    product_inline<put>(rows, count, cols, A, B, C);
+  else
+    product_call<put>(rows, count, cols, A, B, C);
+}
+
+template <Put put, typename T>
+HWY_INLINE void symmetric_product_inline(int n, int count, const Strided<T>& A, const Strided<T>& B,
+                                         T* C) {
   const std::ptrdiff_t c_row = static_cast<std::ptrdiff_t>(n) * kLineLanes<T>;
   for (int i = 0, height; i < n; i += height) {
     height = next_block(n - i, kTile<T>);
@@ -202,6 +217,22 @@ void symmetric_product(int n, int count, const Strided<T>& A, const Strided<T>& 
         product_block<put, Part::LowerAndMirror, T>(height, width, count, a, b, c, mirror, c_row);
     }
   }
+}
+
+template <Put put, typename T>
+HWY_NOINLINE void symmetric_product_call(int n, int count, const Strided<T>& A, const Strided<T>& B,
+                                         T* C) {
+  symmetric_product_inline<put>(n, count, A, B, C);
+}
+/// The same where A B is known to be symmetric (n x n): only the lower triangle is computed, at
+/// half the cost, and mirrored. For Add and Sub, C must be symmetric.
+template <Put put, typename T>
+HWY_INLINE void symmetric_product(int n, int count, const Strided<T>& A, const Strided<T>& B,
+                                  T* C) {
+  if (__builtin_constant_p(n) && __builtin_constant_p(count))
+    symmetric_product_inline<put>(n, count, A, B, C);
+  else
+    symmetric_product_call<put>(n, count, A, B, C);
 }
 
 /// C = A B with A rows x count, B count x cols.
@@ -252,7 +283,7 @@ HWY_INLINE void vec_rows(int count, const T* A, std::ptrdiff_t row, std::ptrdiff
 // y = A x, 8 rows at a time where a line is one register, since a vector leaves no other
 // independent sums to hide the latency of the multiply-adds.
 template <Put put, typename T>
-void vec_product(int rows, int count, const Strided<T>& A, const T* x, T* y) {
+HWY_INLINE void vec_product_inline(int rows, int count, const Strided<T>& A, const T* x, T* y) {
   constexpr int tile = 2 * kTile<T>;
   for (int i = 0, height; i < rows; i += height) {
     height = next_block(rows - i, tile);
@@ -271,6 +302,17 @@ void vec_product(int rows, int count, const Strided<T>& A, const T* x, T* y) {
     if (height == 2) vec_rows<put, 2>(count, a, A.row, A.col, x, out);
     if (height == 1) vec_rows<put, 1>(count, a, A.row, A.col, x, out);
   }
+}
+template <Put put, typename T>
+HWY_NOINLINE void vec_product_call(int rows, int count, const Strided<T>& A, const T* x, T* y) {
+  vec_product_inline<put>(rows, count, A, x, y);
+}
+template <Put put, typename T>
+HWY_INLINE void vec_product(int rows, int count, const Strided<T>& A, const T* x, T* y) {
+  if (__builtin_constant_p(rows) && __builtin_constant_p(count))
+    vec_product_inline<put>(rows, count, A, x, y);
+  else
+    vec_product_call<put>(rows, count, A, x, y);
 }
 /// y = A x with A rows x cols.
 template <Put put = Put::Set, typename T>
@@ -319,7 +361,7 @@ HWY_INLINE void scale_lines(int count, T scale, T* y) {
 /// P_out = F P F' + Q for symmetric P, Q (Q null: without it). All n x n; scratch: n^2 lines.
 /// Cost: 1.5 n^3 multiply-adds.
 template <typename T>
-void sandwich(int n, const T* F, const T* P, const T* Q, T* P_out, T* scratch) {
+HWY_INLINE void sandwich(int n, const T* F, const T* P, const T* Q, T* P_out, T* scratch) {
   multiply(n, n, n, F, P, scratch);
   if (Q == nullptr) return multiply_nt_symmetric(n, n, scratch, F, P_out);
   copy_lines(n * n, Q, P_out);
@@ -329,7 +371,8 @@ void sandwich(int n, const T* F, const T* P, const T* Q, T* P_out, T* scratch) {
 /// Adjoint of `sandwich`. Sets d_F = 2 d_out F P and d_P = F' d_out F (full symmetric); d_Q is
 /// d_out itself. d_out is full symmetric. Scratch: n^2 lines. Cost: 2.5 n^3.
 template <typename T>
-void sandwich_backward(int n, const T* F, const T* P, const T* d_out, T* d_F, T* d_P, T* scratch) {
+HWY_INLINE void sandwich_backward(int n, const T* F, const T* P, const T* d_out, T* d_F, T* d_P,
+                                  T* scratch) {
   multiply(n, n, n, d_out, F, scratch);
   multiply(n, n, n, scratch, P, d_F);
   scale_lines(n * n, T(2), d_F);

@@ -39,7 +39,7 @@ HWY_INLINE void pack_lower(int n, const T* M, T* C) {
 // One tile of Q = L L'. Up to k = j0 all entries of the tile's rows of L exist; beyond, only those
 // on or below the diagonal.
 template <Put put, Part part, int TI, int TJ, typename T>
-void gram_tile(int n, int i0, int j0, const T* L, T* Q) {
+HWY_INLINE void gram_tile(int n, int i0, int j0, const T* L, T* Q) {
   const T* a[TI];
   const T* b[TJ];
   Tile<TI, TJ, T> acc;
@@ -66,9 +66,8 @@ void gram_tile(int n, int i0, int j0, const T* L, T* Q) {
                         static_cast<std::ptrdiff_t>(n) * kLineLanes<T>);
 }
 
-/// Q = L L' (n x n, both triangles), L packed; or +=, -= onto a symmetric Q. Cost: n^3 / 6.
-template <Put put = Put::Set, typename T>
-void gram_lower(int n, const T* L, T* Q) {
+template <Put put, typename T>
+HWY_INLINE void gram_lower_inline(int n, const T* L, T* Q) {
   for (int i = 0, height; i < n; i += height) {
     height = next_block(n - i, kTile<T>);
     with_tile_size<T>(height, [&](auto rows) HWY_ATTR {
@@ -84,9 +83,22 @@ void gram_lower(int n, const T* L, T* Q) {
   }
 }
 
+template <Put put, typename T>
+HWY_NOINLINE void gram_lower_call(int n, const T* L, T* Q) {
+  gram_lower_inline<put>(n, L, Q);
+}
+/// Q = L L' (n x n, both triangles), L packed; or +=, -= onto a symmetric Q. Cost: n^3 / 6.
+template <Put put = Put::Set, typename T>
+HWY_INLINE void gram_lower(int n, const T* L, T* Q) {
+  if (__builtin_constant_p(n))
+    gram_lower_inline<put>(n, L, Q);
+  else
+    gram_lower_call<put>(n, L, Q);
+}
+
 // One tile of d_L = 2 d_Q L: L(k, j) exists for k >= j only.
 template <Put put, bool diagonal, int TI, int TJ, typename T>
-void gram_backward_tile(int n, int i0, int j0, const T* L, const T* d_Q, T* d_L) {
+HWY_INLINE void gram_backward_tile(int n, int i0, int j0, const T* L, const T* d_Q, T* d_L) {
   const T* a[TI];
   Tile<TI, TJ, T> acc;
   HWY_UNROLL(4)
@@ -128,10 +140,8 @@ void gram_backward_tile(int n, int i0, int j0, const T* L, const T* d_Q, T* d_L)
   }
 }
 
-/// Adjoint of `gram_lower`: d_L (packed) = lower triangle of 2 d_Q L, or +=. d_Q is full symmetric.
-/// Cost: n^3 / 3.
-template <Put put = Put::Set, typename T>
-void gram_lower_backward(int n, const T* L, const T* d_Q, T* d_L) {
+template <Put put, typename T>
+HWY_INLINE void gram_lower_backward_inline(int n, const T* L, const T* d_Q, T* d_L) {
   for (int i = 0, height; i < n; i += height) {
     height = next_block(n - i, kTile<T>);
     with_tile_size<T>(height, [&](auto rows) HWY_ATTR {
@@ -145,6 +155,20 @@ void gram_lower_backward(int n, const T* L, const T* d_Q, T* d_L) {
       gram_backward_tile<put, true, TI, TI>(n, i, i, L, d_Q, d_L);
     });
   }
+}
+
+template <Put put, typename T>
+HWY_NOINLINE void gram_lower_backward_call(int n, const T* L, const T* d_Q, T* d_L) {
+  gram_lower_backward_inline<put>(n, L, d_Q, d_L);
+}
+/// Adjoint of `gram_lower`: d_L (packed) = lower triangle of 2 d_Q L, or +=. d_Q is full symmetric.
+/// Cost: n^3 / 3.
+template <Put put = Put::Set, typename T>
+HWY_INLINE void gram_lower_backward(int n, const T* L, const T* d_Q, T* d_L) {
+  if (__builtin_constant_p(n))
+    gram_lower_backward_inline<put>(n, L, d_Q, d_L);
+  else
+    gram_lower_backward_call<put>(n, L, d_Q, d_L);
 }
 
 }  // namespace kalmia::lanes::HWY_NAMESPACE

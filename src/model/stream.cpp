@@ -76,10 +76,12 @@ void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weig
   WindowMoments moments;
   moments.x_pred = s.x_pred.data();
   moments.P_pred = s.P_pred.data();
-  RecursionPass<T> recursion(model, in, s.workspace, 0);
-  recursion.begin_forward_single(state.x.data(), state.P.data());
-  recursion.forward(0, 1, moments);
-  recursion.end_forward_single(state.x.data(), state.P.data());
+  with_sizes(*model.architecture, [&](auto N, auto M) HWY_ATTR {
+    RecursionPass<T, decltype(N)::value, decltype(M)::value> recursion(model, in, s.workspace, 0);
+    recursion.begin_forward_single(state.x.data(), state.P.data());
+    recursion.forward(0, 1, moments);
+    recursion.end_forward_single(state.x.data(), state.P.data());
+  });
 }
 
 void step_float(const WindowModel<float>& model, const FilterStream<float>::Weights& weights,

@@ -12,43 +12,47 @@
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::model::HWY_NAMESPACE {
 
-template <bool kTrain, typename T>
+template <bool kTrain, int kN, int kM, typename T>
 void forward_turns(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
                    const WindowMoments& moments, Workspace<T>& ws) {
+  using Recursion = RecursionPass<T, kN, kM>;
   NetworkPass<T> network(model, in, ws);
   network.template begin_forward<kTrain>(carry.h.data());
   for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-    RecursionPass<T>(model, in, ws, lane).begin_forward(carry.x.data(), carry.P.data());
+    Recursion(model, in, ws, lane).begin_forward(carry.x.data(), carry.P.data());
   for (int begin = 0; begin < in.steps; begin += kTurnSteps) {
     const int end = std::min(in.steps, begin + kTurnSteps);
     network.template forward<kTrain>(begin, end);
     for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-      RecursionPass<T>(model, in, ws, lane).forward(begin, end, moments);
+      Recursion(model, in, ws, lane).forward(begin, end, moments);
   }
   network.end_forward(carry.h.data());
   for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-    RecursionPass<T>(model, in, ws, lane).end_forward(carry.x.data(), carry.P.data());
+    Recursion(model, in, ws, lane).end_forward(carry.x.data(), carry.P.data());
 }
 
 template <typename T>
 void forward_here(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
                   const WindowMoments& moments, Workspace<T>& ws) {
-  if (ws.training)
-    forward_turns<true>(model, in, carry, moments, ws);
-  else
-    forward_turns<false>(model, in, carry, moments, ws);
+  with_sizes(*model.architecture, [&](auto N, auto M) HWY_ATTR {
+    if (ws.training)
+      forward_turns<true, decltype(N)::value, decltype(M)::value>(model, in, carry, moments, ws);
+    else
+      forward_turns<false, decltype(N)::value, decltype(M)::value>(model, in, carry, moments, ws);
+  });
 }
 
-template <typename T>
-void backward_here(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
-                   Workspace<T>& ws) {
+template <int kN, int kM, typename T>
+void backward_turns(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
+                    Workspace<T>& ws) {
+  using Recursion = RecursionPass<T, kN, kM>;
   NetworkPass<T> network(model, in, ws);
   for (int chunk_end = in.steps; chunk_end > 0;) {
     const int chunk_begin = (chunk_end - 1) / kChunkSteps * kChunkSteps;
     for (int end = chunk_end; end > chunk_begin;) {
       const int begin = (end - 1) / kTurnSteps * kTurnSteps;
       for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-        RecursionPass<T>(model, in, ws, lane).backward(begin, end, scale);
+        Recursion(model, in, ws, lane).backward(begin, end, scale);
       network.backward(begin, end, chunk_begin);
       end = begin;
     }
@@ -56,9 +60,17 @@ void backward_here(const WindowModel<T>& model, const WindowInput<T>& in, double
     chunk_end = chunk_begin;
   }
   for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-    RecursionPass<T>(model, in, ws, lane).end_backward();
+    Recursion(model, in, ws, lane).end_backward();
   network.end_backward();
   network.collect_gradients();
+}
+
+template <typename T>
+void backward_here(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
+                   Workspace<T>& ws) {
+  with_sizes(*model.architecture, [&](auto N, auto M) HWY_ATTR {
+    backward_turns<decltype(N)::value, decltype(M)::value>(model, in, scale, ws);
+  });
 }
 
 void forward_float(const WindowModel<float>& model, const WindowInput<float>& in,

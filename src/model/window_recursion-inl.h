@@ -8,6 +8,8 @@
 #define KALMIA_MODEL_WINDOW_RECURSION_INL_H_
 #endif
 
+#include <type_traits>
+
 #include "kalman/step-inl.h"
 #include "model/window_network-inl.h"
 
@@ -18,7 +20,8 @@ using kalman::UpdateTape;
 namespace step = kalman::HWY_NAMESPACE;
 
 /// One line of lanes of a window. Holds no data of its own: views of the input and the workspace.
-template <typename T>
+/// With kN and kM the class is made for these numbers of states and measurements, else for any.
+template <typename T, int kN = 0, int kM = 0>
 class RecursionPass {
  public:
   static constexpr int kLanes = kLineLanes<double>;
@@ -31,11 +34,11 @@ class RecursionPass {
         in_(in),
         ws_(ws),
         first_(first),
-        N_(arch_.state_dim()),
-        M_(arch_.meas_dim()),
+        n_(arch_.state_dim()),
+        m_(arch_.meas_dim()),
         recursive_(arch_.options.recursive),
         rows_(arch_, ws.training),
-        entries_(N_, M_),
+        entries_(n_, m_),
         emission_(model.emission->view()) {
     double* p = ws.line_scratch.data();
     const auto take = [&](int lines) HWY_ATTR {
@@ -43,36 +46,36 @@ class RecursionPass {
       p += static_cast<std::ptrdiff_t>(lines) * kLanes;
       return here;
     };
-    F_ = take(N_ * N_);
-    e_ = take(N_);
-    L_ = take(lanes::triangle_size(N_));
-    x_pred_ = take(N_);
-    P_pred_ = take(N_ * N_);
-    d_F_ = take(N_ * N_);
-    d_L_ = take(lanes::triangle_size(N_));
-    d_x_pred_ = take(N_);
-    d_P_pred_ = take(N_ * N_);
-    centre_ = take(N_);
-    y_ = take(M_);
-    observed_ = take(M_);
+    F_ = take(N() * N());
+    e_ = take(N());
+    L_ = take(lanes::triangle_size(N()));
+    x_pred_ = take(N());
+    P_pred_ = take(N() * N());
+    d_F_ = take(N() * N());
+    d_L_ = take(lanes::triangle_size(N()));
+    d_x_pred_ = take(N());
+    d_P_pred_ = take(N() * N());
+    centre_ = take(N());
+    y_ = take(M());
+    observed_ = take(M());
     nll_ = take(2);
     scratch_ = p;
     if (ws.training)
-      adjoint_ = ws.line_adjoints.data() + first / kLanes * (N_ + N_ * N_ + M_ * M_) * kLanes;
+      adjoint_ = ws.line_adjoints.data() + first / kLanes * (N() + N() * N() + M() * M()) * kLanes;
   }
 
   /// Takes the state before the window from the carry (panels).
   void begin_forward(const double* carry_x, const double* carry_P) {
-    read_panel(carry_x, N_, slot_at(0));
-    read_panel(carry_P, N_ * N_, slot_at(0) + entries_.P * kLanes);
+    read_panel(carry_x, N(), slot_at(0));
+    read_panel(carry_P, N() * N(), slot_at(0) + entries_.P * kLanes);
     store(zero<double>(), ws_.lane_nll.data() + first_);
     std::fill_n(ws_.failed_step.data() + first_, kLanes, -1);
   }
 
   /// The same from numbers, for a single sequence: every lane of the line gets them.
   void begin_forward_single(const double* x, const double* P) {
-    for (int i = 0; i < N_; ++i) store(broadcast(x[i]), slot_at(0) + i * kLanes);
-    for (int i = 0; i < N_ * N_; ++i)
+    for (int i = 0; i < N(); ++i) store(broadcast(x[i]), slot_at(0) + i * kLanes);
+    for (int i = 0; i < N() * N(); ++i)
       store(broadcast(P[i]), slot_at(0) + (entries_.P + i) * kLanes);
     store(zero<double>(), ws_.lane_nll.data() + first_);
     std::fill_n(ws_.failed_step.data() + first_, kLanes, -1);
@@ -85,23 +88,23 @@ class RecursionPass {
       double* slot = slot_at(k);
       double* next = slot_at(k + 1);
       read_transition(k, slot);
-      step::predict_forward<double>(N_, recursive_ ? F_ : nullptr, e_, L_, slot,
+      step::predict_forward<double>(N(), recursive_ ? F_ : nullptr, e_, L_, slot,
                                     slot + entries_.P * kLanes, x_pred_, P_pred_, scratch_);
       if (!recursive_) hold_ended(k, slot);
       const double* observed = read_measurement(k);
       const lanes::LaneBits failed = step::update_forward<double>(
-          emission_, y_, observed, x_pred_, P_pred_, next, next + entries_.P * kLanes, nll_,
+          emission(), y_, observed, x_pred_, P_pred_, next, next + entries_.P * kLanes, nll_,
           update_tape(slot), scratch_);
       for (int b = 0; failed != 0 && b < kLanes; ++b) {
         int& failed_step = ws_.failed_step[static_cast<std::size_t>(first_ + b)];
         if (((failed >> b) & 1) != 0 && failed_step < 0) failed_step = k;
       }
       total = total + load(nll_);
-      if (out.x_pred != nullptr) write_step(x_pred_, N_, out.x_pred, k);
-      if (out.P_pred != nullptr) write_step(P_pred_, N_ * N_, out.P_pred, k);
-      if (out.x_filt != nullptr) write_step(next, N_, out.x_filt, k);
-      if (out.P_filt != nullptr) write_step(next + entries_.P * kLanes, N_ * N_, out.P_filt, k);
-      if (out.F != nullptr) write_step(F_, N_ * N_, out.F, k);
+      if (out.x_pred != nullptr) write_step(x_pred_, N(), out.x_pred, k);
+      if (out.P_pred != nullptr) write_step(P_pred_, N() * N(), out.P_pred, k);
+      if (out.x_filt != nullptr) write_step(next, N(), out.x_filt, k);
+      if (out.P_filt != nullptr) write_step(next + entries_.P * kLanes, N() * N(), out.P_filt, k);
+      if (out.F != nullptr) write_step(F_, N() * N(), out.F, k);
       if (out.nll != nullptr) write_step(nll_, 1, out.nll, k);
     }
     store(total, ws_.lane_nll.data() + first_);
@@ -109,15 +112,15 @@ class RecursionPass {
 
   /// Leaves the state after the window in the carry.
   void end_forward(double* carry_x, double* carry_P) const {
-    write_panel(slot_at(in_.steps), N_, carry_x);
-    write_panel(slot_at(in_.steps) + entries_.P * kLanes, N_ * N_, carry_P);
+    write_panel(slot_at(in_.steps), N(), carry_x);
+    write_panel(slot_at(in_.steps) + entries_.P * kLanes, N() * N(), carry_P);
   }
 
   /// The first lane's state after the window, as numbers.
   void end_forward_single(double* x, double* P) const {
     const double* slot = slot_at(in_.steps);
-    for (int i = 0; i < N_; ++i) x[i] = slot[i * kLanes];
-    for (int i = 0; i < N_ * N_; ++i) P[i] = slot[(entries_.P + i) * kLanes];
+    for (int i = 0; i < N(); ++i) x[i] = slot[i * kLanes];
+    for (int i = 0; i < N() * N(); ++i) P[i] = slot[(entries_.P + i) * kLanes];
   }
 
   /// Adjoint of `forward` for scale * (sum of nll), last steps first: leaves the adjoints of the
@@ -127,17 +130,18 @@ class RecursionPass {
     double* d_nll = nll_ + kLanes;
     store(select(ok, broadcast(scale), zero<double>()), d_nll);
     double* d_x = adjoint_;
-    double* d_P = adjoint_ + N_ * kLanes;
-    double* d_R = d_P + N_ * N_ * kLanes;
+    double* d_P = adjoint_ + N() * kLanes;
+    double* d_R = d_P + N() * N() * kLanes;
     if (end == in_.steps)
-      for (int i = 0; i < N_ + N_ * N_ + M_ * M_; ++i) store(zero<double>(), adjoint_ + i * kLanes);
+      for (int i = 0; i < N() + N() * N() + M() * M(); ++i)
+        store(zero<double>(), adjoint_ + i * kLanes);
     for (int k = end - 1; k >= begin; --k) {
       double* slot = slot_at(k);
       const double* observed = read_measurement(k);
-      step::update_backward<double>(emission_, observed, update_tape(slot), d_nll, d_x, d_P,
+      step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, d_x, d_P,
                                     d_x_pred_, d_P_pred_, d_R, scratch_);
       read_transition(k, slot);
-      step::predict_backward<double>(N_, recursive_ ? F_ : nullptr, L_, slot,
+      step::predict_backward<double>(N(), recursive_ ? F_ : nullptr, L_, slot,
                                      slot + entries_.P * kLanes, d_x_pred_, d_P_pred_, d_F_, d_L_,
                                      d_x, d_P, scratch_);
       write_transition_adjoint(k, ok, slot, d_x);
@@ -147,16 +151,26 @@ class RecursionPass {
   /// Sets ws.d_x and ws.d_P, and adds to ws.d_R.
   void end_backward() {
     const LineMask<double> ok = lanes_ok();
-    for (int i = 0; i < N_ + N_ * N_ + M_ * M_; ++i)
+    for (int i = 0; i < N() + N() * N() + M() * M(); ++i)
       store(select(ok, load(adjoint_ + i * kLanes), zero<double>()), adjoint_ + i * kLanes);
-    write_panel(adjoint_, N_, ws_.d_x.data());
-    write_panel(adjoint_ + N_ * kLanes, N_ * N_, ws_.d_P.data());
-    const double* d_R = adjoint_ + (N_ + N_ * N_) * kLanes;
-    for (int i = 0; i < M_ * M_; ++i)
+    write_panel(adjoint_, N(), ws_.d_x.data());
+    write_panel(adjoint_ + N() * kLanes, N() * N(), ws_.d_P.data());
+    const double* d_R = adjoint_ + (N() + N() * N()) * kLanes;
+    for (int i = 0; i < M() * M(); ++i)
       ws_.d_R[static_cast<std::size_t>(i)] += sum_lanes(load(d_R + i * kLanes));
   }
 
  private:
+  // N and M; constants where the class was made for one size.
+  int N() const { return kN > 0 ? kN : n_; }
+  int M() const { return kM > 0 ? kM : m_; }
+  kalman::EmissionView emission() const {
+    kalman::EmissionView view = emission_;
+    view.state_dim = N();
+    view.meas_dim = M();
+    return view;
+  }
+
   std::ptrdiff_t panel(int rows) const { return static_cast<std::ptrdiff_t>(rows) * in_.lanes; }
 
   double* slot_at(int k) const {
@@ -210,17 +224,17 @@ class RecursionPass {
 
   // Sets y_ and, if anything is missing at step k, observed_; returns observed_ or null.
   const double* read_measurement(int k) const {
-    read_panel(in_.y + k * panel(M_), M_, y_);
+    read_panel(in_.y + k * panel(M()), M(), y_);
     bool ended = false;
     for (int b = 0; b < kLanes && in_.length != nullptr; ++b)
       ended = ended || k >= in_.length[first_ + b];
     if (in_.observed == nullptr && !ended) return nullptr;
     bool all = true;
-    for (int i = 0; i < M_; ++i)
+    for (int i = 0; i < M(); ++i)
       for (int b = 0; b < kLanes; ++b) {
         const bool seen =
             k < lane_length(in_, first_ + b) &&
-            (in_.observed == nullptr || in_.observed[k * panel(M_) + panel(i) + first_ + b] != 0);
+            (in_.observed == nullptr || in_.observed[k * panel(M()) + panel(i) + first_ + b] != 0);
         observed_[i * kLanes + b] = seen ? 1.0 : 0.0;
         all = all && seen;
       }
@@ -238,29 +252,29 @@ class RecursionPass {
     const T* out = record + panel(rows_.out) + first_;
     if (recursive_ && model_.map != nullptr) {
       model_.map->forward(x, F_, e_, ws_.map_scratch.data());
-      for (int i = 0; i < N_; ++i) add_row(out, arch_.e_row() + i, e_ + i * kLanes);
+      for (int i = 0; i < N(); ++i) add_row(out, arch_.e_row() + i, e_ + i * kLanes);
     } else {
-      for (int i = 0; i < N_; ++i)
+      for (int i = 0; i < N(); ++i)
         store(load_as<double>(out + panel(arch_.e_row() + i)), e_ + i * kLanes);
     }
     if (recursive_) {
       if (in_.centre != nullptr) {
-        read_panel(in_.centre + k * panel(N_), N_, centre_);
-        for (int i = 0; i < N_; ++i) {
+        read_panel(in_.centre + k * panel(N()), N(), centre_);
+        for (int i = 0; i < N(); ++i) {
           D e = load(e_ + i * kLanes);
-          for (int j = 0; j < N_; ++j)
-            e = fnma(load_as<double>(out + panel(i * N_ + j)), load(centre_ + j * kLanes), e);
+          for (int j = 0; j < N(); ++j)
+            e = fnma(load_as<double>(out + panel(i * N() + j)), load(centre_ + j * kLanes), e);
           store(e, e_ + i * kLanes);
         }
       }
       if (model_.map != nullptr) {
-        for (int i = 0; i < N_ * N_; ++i) add_row(out, i, F_ + i * kLanes);
+        for (int i = 0; i < N() * N(); ++i) add_row(out, i, F_ + i * kLanes);
       } else {
-        for (int i = 0; i < N_ * N_; ++i) store(load_as<double>(out + panel(i)), F_ + i * kLanes);
+        for (int i = 0; i < N() * N(); ++i) store(load_as<double>(out + panel(i)), F_ + i * kLanes);
       }
     }
     const T* diag = record + panel(rows_.diag) + first_;
-    for (int i = 0; i < N_; ++i) {
+    for (int i = 0; i < N(); ++i) {
       for (int j = 0; j < i; ++j) {
         const int entry = lanes::triangle_index(i, j);
         store(load_as<double>(out + panel(arch_.L_row() + entry)), L_ + entry * kLanes);
@@ -283,27 +297,27 @@ class RecursionPass {
       for (int i = 0; i < lines * kLanes; i += kLanes)
         store(select(except.ended, load(from + i), load(to + i)), to + i);
     };
-    hold(slot, N_, x_pred_);
-    hold(slot + entries_.P * kLanes, N_ * N_, P_pred_);
+    hold(slot, N(), x_pred_);
+    hold(slot + entries_.P * kLanes, N() * N(), P_pred_);
   }
 
   void override_transition(const Exceptions& except) {
     const D none = zero<double>();
     const D one = broadcast(1.0);
-    for (int i = 0; i < N_ && recursive_; ++i)
-      for (int j = 0; j < N_; ++j) {
-        double* F = F_ + (i * N_ + j) * kLanes;
+    for (int i = 0; i < N() && recursive_; ++i)
+      for (int j = 0; j < N(); ++j) {
+        double* F = F_ + (i * N() + j) * kLanes;
         const D started = select(except.fresh, none, load(F));
         store(select(except.ended, i == j ? one : none, started), F);
       }
     const PackedNetwork<T>& net = *model_.network;
-    for (int i = 0; i < N_; ++i) {
+    for (int i = 0; i < N(); ++i) {
       double* e = e_ + i * kLanes;
       const D started =
           select(except.fresh, broadcast(net.initial_e[static_cast<std::size_t>(i)]), load(e));
       store(select(except.ended, none, started), e);
     }
-    for (int i = 0; i < lanes::triangle_size(N_); ++i) {
+    for (int i = 0; i < lanes::triangle_size(N()); ++i) {
       double* L = L_ + i * kLanes;
       const D started =
           select(except.fresh, broadcast(net.initial_L[static_cast<std::size_t>(i)]), load(L));
@@ -321,13 +335,13 @@ class RecursionPass {
     T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
     T* out = record + panel(rows_.out) + first_;
     const bool centred = recursive_ && in_.centre != nullptr;
-    if (centred) read_panel(in_.centre + k * panel(N_), N_, centre_);
-    for (int i = 0; i < N_; ++i) {
+    if (centred) read_panel(in_.centre + k * panel(N()), N(), centre_);
+    for (int i = 0; i < N(); ++i) {
       const D d_e = load(d_x_pred_ + i * kLanes);
-      for (int j = 0; j < N_ && recursive_; ++j) {
-        D d = load(d_F_ + (i * N_ + j) * kLanes);
+      for (int j = 0; j < N() && recursive_; ++j) {
+        D d = load(d_F_ + (i * N() + j) * kLanes);
         if (centred) d = fnma(d_e, load(centre_ + j * kLanes), d);
-        store_as(select(lane_ok, d, none), out + panel(i * N_ + j));
+        store_as(select(lane_ok, d, none), out + panel(i * N() + j));
       }
       store_as(select(lane_ok, d_e, none), out + panel(arch_.e_row() + i));
       for (int j = 0; j < i; ++j) {
@@ -353,10 +367,10 @@ class RecursionPass {
       store(select(except.fresh, none, select(except.ended, none, value)), line);
     };
     double* d_initial = ws_.d_initial.data();
-    for (int i = 0; i < N_; ++i) move(d_x_pred_ + i * kLanes, d_initial + i * kLanes);
-    for (int i = 0; i < lanes::triangle_size(N_); ++i)
-      move(d_L_ + i * kLanes, d_initial + (N_ + i) * kLanes);
-    for (int i = 0; i < N_ * N_ && recursive_; ++i) move(d_F_ + i * kLanes, nullptr);
+    for (int i = 0; i < N(); ++i) move(d_x_pred_ + i * kLanes, d_initial + i * kLanes);
+    for (int i = 0; i < lanes::triangle_size(N()); ++i)
+      move(d_L_ + i * kLanes, d_initial + (N() + i) * kLanes);
+    for (int i = 0; i < N() * N() && recursive_; ++i) move(d_F_ + i * kLanes, nullptr);
   }
 
   const WindowModel<T>& model_;
@@ -364,8 +378,8 @@ class RecursionPass {
   const WindowInput<T>& in_;
   Workspace<T>& ws_;
   const int first_;
-  const int N_;
-  const int M_;
+  const int n_;
+  const int m_;
   const bool recursive_;
   const RecordRows rows_;
   const SlotEntries entries_;
@@ -377,6 +391,22 @@ class RecursionPass {
   // Adjoints of x, P and R, which go on from one call of backward to the next.
   double* adjoint_ = nullptr;
 };
+
+/// Calls task with the sizes of the model as compile-time constants where code was made for them
+// (the recursion is then unrolled, and up to three times as fast), else with zeros.
+template <typename Task>
+HWY_INLINE void with_sizes(const Architecture& arch, const Task& task) {
+  [[maybe_unused]] const auto is = [&](int state_dim, int meas_dim) {
+    return arch.state_dim() == state_dim && arch.meas_dim() == meas_dim;
+  };
+#if HWY_TARGET != HWY_STATIC_TARGET
+  if (is(1, 1)) return task(std::integral_constant<int, 1>(), std::integral_constant<int, 1>());
+  if (is(2, 1)) return task(std::integral_constant<int, 2>(), std::integral_constant<int, 1>());
+  if (is(3, 3)) return task(std::integral_constant<int, 3>(), std::integral_constant<int, 3>());
+  if (is(4, 2)) return task(std::integral_constant<int, 4>(), std::integral_constant<int, 2>());
+#endif
+  task(std::integral_constant<int, 0>(), std::integral_constant<int, 0>());
+}
 
 }  // namespace kalmia::model::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

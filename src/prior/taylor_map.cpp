@@ -16,7 +16,7 @@ namespace kalmia::prior::HWY_NAMESPACE {
 namespace ln = kalmia::lanes::HWY_NAMESPACE;
 
 // out = I + scale A S, all N x N.
-void horner_step(int N, double scale, const double* A, const double* S, double* out) {
+HWY_INLINE void horner_step(int N, double scale, const double* A, const double* S, double* out) {
   ln::multiply(N, N, N, A, S, out);
   ln::scale_lines(N * N, scale, out);
   for (int n = 0; n < N; ++n) {
@@ -25,14 +25,15 @@ void horner_step(int N, double scale, const double* A, const double* S, double* 
   }
 }
 
-void set_identity(int N, double* S) {
+HWY_INLINE void set_identity(int N, double* S) {
   ln::set_zero(N * N, S);
   for (int n = 0; n < N; ++n) ln::store(ln::broadcast(1.0), ln::entry(S, n * N + n));
 }
 
 // Horner's form: S[order] = I, S[i-1] = I + (dt / i) A S[i], F = S[0]. Scratch: N^2 lines.
 // Cost: (order - 1) N^3.
-void taylor_forward(int N, int order, double dt, const double* A, double* F, double* scratch) {
+HWY_INLINE void forward_any(int N, int order, double dt, const double* A, double* F,
+                            double* scratch) {
   if (order == 0) return set_identity(N, F);
   // S[order - 1] = I + (dt / order) A needs no product. F and scratch take turns, ending in F.
   double* S = order % 2 == 1 ? F : scratch;
@@ -49,15 +50,16 @@ void taylor_forward(int N, int order, double dt, const double* A, double* F, dou
   }
 }
 
-// Adjoint of taylor_forward: sets d_A. The S[i] are computed again, each kept.
+// Adjoint of forward_any: sets d_A. The S[i] are computed again, each kept.
 //
 //   d_S[0] = d_F,   d_A += (dt / i) d_S[i-1] S[i]',   d_S[i] = (dt / i) A' d_S[i-1]
 //
 // Scratch: (order + 2) N^2 lines.
-void taylor_backward(int N, int order, double dt, const double* A, const double* d_F, double* d_A,
-                     double* scratch) {
+HWY_INLINE void backward_any(int N, int order, double dt, const double* A, const double* d_F,
+                             double* d_A, double* scratch) {
   const int size = N * N;
-  const auto S = [&](int i) { return ln::entry(scratch, (i - 1) * size); };  // i in 1..order
+  const auto S = [&](int i)
+                     HWY_ATTR { return ln::entry(scratch, (i - 1) * size); };  // i in 1..order
   double* d_S = ln::entry(scratch, order * size);
   double* term = ln::entry(d_S, size);
   ln::set_zero(size, d_A);
@@ -73,6 +75,17 @@ void taylor_backward(int N, int order, double dt, const double* A, const double*
     ln::scale_lines(size, dt / i, term);
     std::swap(d_S, term);
   }
+}
+
+// Three states, as so many systems have, get code of their own.
+void taylor_forward(int N, int order, double dt, const double* A, double* F, double* scratch) {
+  if (N == 3) return forward_any(3, order, dt, A, F, scratch);
+  forward_any(N, order, dt, A, F, scratch);
+}
+void taylor_backward(int N, int order, double dt, const double* A, const double* d_F, double* d_A,
+                     double* scratch) {
+  if (N == 3) return backward_any(3, order, dt, A, d_F, d_A, scratch);
+  backward_any(N, order, dt, A, d_F, d_A, scratch);
 }
 
 }  // namespace kalmia::prior::HWY_NAMESPACE
