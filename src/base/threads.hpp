@@ -1,6 +1,7 @@
 // A fixed team of threads that works through numbered tasks.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -16,7 +17,9 @@ int hardware_threads();
 
 /// A team of `size` threads, the caller's included. `run` hands out tasks 0..count-1 in
 /// order to whichever thread is free. Which thread runs a task must not matter to its result:
-/// that is what makes results independent of the number of threads.
+/// that is what makes results independent of the number of threads. Threads without work wait awake
+/// for a moment before they sleep: in training the next round comes within microseconds, and waking
+/// a sleeper takes longer than that.
 class ThreadTeam {
  public:
   /// `size` = 0 takes all the machine's threads.
@@ -43,8 +46,8 @@ class ThreadTeam {
   const std::function<void(int, int)>* task_ = nullptr;
   int count_ = 0;
   int next_ = 0;
-  int busy_ = 0;
-  std::uint64_t round_ = 0;
+  std::atomic<int> busy_ = 0;             // written under the mutex
+  std::atomic<std::uint64_t> round_ = 0;  // written under the mutex
   bool stop_ = false;
   int failed_index_ = -1;
   std::exception_ptr failure_;

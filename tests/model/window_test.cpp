@@ -8,6 +8,7 @@
 #include "kalmia/error.hpp"
 #include "lanes/isa.hpp"
 #include "support/gradient_check.hpp"
+#include "support/lane_groups.hpp"
 #include "support/window_case.hpp"
 
 namespace kalmia::model {
@@ -107,6 +108,55 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(Models, WindowGradient, testing::ValuesIn(gradient_cases()),
                          [](const auto& test) { return test.param.name; });
+
+// Many states: the same as the reference, and a gradient that fits.
+TEST(Window, StateDimensionsUpTo128) {
+  for (const int state_dim : {32, 128}) {
+    SCOPED_TRACE(state_dim);
+    ArchitectureOptions options;
+    options.state_dim = state_dim;
+    options.meas_dim = 5;
+    options.input_dim = 2;
+    options.hidden = 4;
+    options.decoder = {3};
+    constexpr int kSteps = 4, kLanes = 16;
+    WindowCase<double> at(options, {.missing = true}, kSteps, kLanes, 23);
+    for (double& p : at.parameters.span()) p *= 0.1;  // F and Q of a size that suits many states
+    at.pack();
+    const reference::Model model = test::reference_of(at.architecture, at.parameters, at.emission,
+                                                      test::formula_of(at.map.get()));
+    Buffer<double> x(static_cast<std::size_t>(kSteps * state_dim * kLanes));
+    WindowMoments moments;
+    moments.x_filt = x.data();
+    Workspace<double> workspace;
+    workspace.prepare(at.architecture, at.map.get(), kSteps, kLanes, true);
+    const auto loss = [&] {
+      at.pack();
+      Carry<double> carry;
+      carry.resize(at.architecture, kLanes);
+      return window_forward(at.model(), at.group.view(), carry, moments, workspace);
+    };
+    loss();
+    ASSERT_TRUE(workspace.failures.empty());
+    for (const int lane : {0, 13}) {
+      const reference::ModelRun want =
+          reference::run(model, test::sequence_of(at.architecture, at.group, lane));
+      for (int k = 0; k < kSteps; ++k)
+        for (int i = 0; i < state_dim; ++i)
+          ASSERT_NEAR(x[static_cast<std::size_t>((k * state_dim + i) * kLanes + lane)],
+                      want.filtered[static_cast<std::size_t>(k)].mean(i), 1e-10)
+              << "lane " << lane << ", step " << k << ", state " << i;
+    }
+    window_backward(at.model(), at.group.view(), 1.0, workspace);
+    const nn::ParameterView& bias = at.architecture.parameters.at("decoder.1.bias");
+    const auto size = static_cast<std::size_t>(bias.size());
+    const std::vector<double> gradient(workspace.gradient.data() + bias.offset,
+                                       workspace.gradient.data() + bias.offset + bias.size());
+    test::check_gradient(loss,
+                         {{bias.name, {at.parameters.data() + bias.offset, size}, gradient, 0}}, 5,
+                         {.step = 1e-6, .directions = 1});
+  }
+}
 
 // d loss / d R, which the learned measurement noise needs.
 TEST(Window, GradientOfTheMeasurementNoise) {
