@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "kalmia/error.hpp"
 
@@ -14,23 +15,50 @@ std::size_t volume(int steps, int rows, int lanes) {
 }
 
 template <typename T>
-BatchResult result_of(const Workspace<T>& ws, double nll, int lanes) {
+BatchResult result_of(const Workspace<T>& ws, double nll, const WindowInput<T>& input) {
   BatchResult result{.nll = nll};
-  for (int lane = 0; lane < lanes; ++lane)
-    if (ws.lane_ok[static_cast<std::size_t>(lane)] == 0) ++result.failed_lanes;
+  for (int lane = 0; lane < input.lanes; ++lane) {
+    if (ws.lane_ok[static_cast<std::size_t>(lane)] != 0) continue;
+    if (result.failed_lanes++ > 0) continue;
+    result.failed_sequence = lane;
+    result.failed_step = ws.failed_step[static_cast<std::size_t>(lane)];
+  }
   return result;
 }
 
-BatchResult total(const std::vector<BatchResult>& parts) {
+// The groups' results together; lanes are counted through the groups.
+template <typename T>
+BatchResult total(const std::vector<BatchResult>& parts, std::span<const LaneGroup<T>> groups) {
   BatchResult sum;
-  for (const BatchResult& part : parts) {
+  int first_lane = 0;
+  for (std::size_t g = 0; g < parts.size(); ++g) {
+    const BatchResult& part = parts[g];
+    if (sum.failed_lanes == 0 && part.failed_lanes > 0) {
+      sum.failed_sequence = first_lane + part.failed_sequence;
+      sum.failed_step = part.failed_step;
+    }
     sum.nll += part.nll;
     sum.failed_lanes += part.failed_lanes;
+    first_lane += groups[g].lanes;
   }
   return sum;
 }
 
 }  // namespace
+
+void BatchResult::require_success() const {
+  if (failed_lanes == 0) return;
+  const std::string others =
+      failed_lanes > 1 ? " (and " + std::to_string(failed_lanes - 1) + " more sequences)" : "";
+  if (failed_step >= 0)
+    throw NumericalError("step " + std::to_string(failed_step) + ", sequence " +
+                         std::to_string(failed_sequence) +
+                         ": innovation covariance H P H' + R is not positive definite" + others +
+                         "; check that Q and the carried P are covariances of a sane size");
+  throw NumericalError("sequence " + std::to_string(failed_sequence) +
+                       ": the likelihood is not finite" + others +
+                       "; measurements must be finite, or marked as missing");
+}
 
 template <typename T>
 void LaneGroup<T>::resize(const Architecture& architecture, int num_steps, int num_lanes) {
@@ -85,7 +113,7 @@ BatchResult BatchEngine<T>::gradient(std::span<LaneGroup<T>> groups, double scal
     Workspace<T>& ws = workspaces_[static_cast<std::size_t>(thread)];
     const WindowInput<T> input = groups[g].view();
     const double nll = window_forward(model_, input, groups[g].carry, {}, ws);
-    group_results_[g] = result_of(ws, nll, input.lanes);
+    group_results_[g] = result_of(ws, nll, input);
     window_backward(model_, input, scale, ws);
     if (group_gradients_[g].empty()) {
       group_gradients_[g].resize(parameters);
@@ -101,7 +129,7 @@ BatchResult BatchEngine<T>::gradient(std::span<LaneGroup<T>> groups, double scal
     for (std::size_t i = 0; i < parameters; ++i) gradient[i] += part[i];
     for (std::size_t i = 0; i < d_R.size(); ++i) d_R[i] += group_d_R_[g][i];
   }
-  return total(group_results_);
+  return total<T>(group_results_, groups);
 }
 
 template <typename T>
@@ -117,9 +145,9 @@ BatchResult BatchEngine<T>::forward(std::span<LaneGroup<T>> groups,
     const WindowInput<T> input = groups[g].view();
     const double nll = window_forward(model_, input, groups[g].carry,
                                       moments.empty() ? WindowMoments{} : moments[g], ws);
-    group_results_[g] = result_of(ws, nll, input.lanes);
+    group_results_[g] = result_of(ws, nll, input);
   });
-  return total(group_results_);
+  return total<T>(group_results_, groups);
 }
 
 template struct LaneGroup<float>;

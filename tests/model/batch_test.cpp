@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <string>
 #include <vector>
 
 #include "kalmia/error.hpp"
@@ -50,6 +52,38 @@ TEST(BatchEngine, SumsItsGroups) {
   EXPECT_EQ(result.failed_lanes, 0);
   EXPECT_EQ(gradient, want);
   EXPECT_EQ(d_R, want_R);
+}
+
+TEST(BatchEngine, NamesTheSequenceAndTheStepThatFailed) {
+  test::WindowCase<float> at(options(), {.carried = true}, 6, 16, 2);
+  std::vector<LaneGroup<float>> groups;
+  groups.push_back(std::move(at.group));
+  groups.push_back(
+      std::move(test::WindowCase<float>(options(), {.carried = true}, 6, 16, 3).group));
+  ThreadTeam team(2);
+  BatchEngine<float> engine(at.model(), team, 6, 16, false);
+  EXPECT_NO_THROW(engine.forward(groups).require_success());
+
+  for (int i = 0; i < 9; ++i)  // lane 4 goes on from a P that is no covariance
+    groups[1].carry.P[static_cast<std::size_t>(i * 16 + 4)] = i % 4 == 0 ? -1e6 : 0.0;
+  const BatchResult failed = engine.forward(groups);
+  EXPECT_EQ(failed.failed_lanes, 1);
+  EXPECT_EQ(failed.failed_sequence, 20);
+  EXPECT_EQ(failed.failed_step, 0);
+  try {
+    failed.require_success();
+    FAIL() << "no exception";
+  } catch (const NumericalError& error) {
+    EXPECT_NE(std::string(error.what()).find("step 0, sequence 20: innovation covariance"),
+              std::string::npos)
+        << error.what();
+  }
+
+  groups[0].y[7] = std::nan("");  // not marked as missing
+  const BatchResult not_finite = engine.forward(groups);
+  EXPECT_EQ(not_finite.failed_sequence, 7);
+  EXPECT_EQ(not_finite.failed_step, -1);
+  EXPECT_THROW(not_finite.require_success(), NumericalError);
 }
 
 TEST(BatchEngine, RefusesSizesThatDoNotFit) {
