@@ -22,6 +22,7 @@ BatchResult result_of(const Workspace<T>& ws, double nll, const WindowInput<T>& 
     if (result.failed_lanes++ > 0) continue;
     result.failed_sequence = lane;
     result.failed_step = ws.failed_step[static_cast<std::size_t>(lane)];
+    result.failed_covariance = ws.failed_covariance[static_cast<std::size_t>(lane)] != 0;
   }
   return result;
 }
@@ -36,6 +37,7 @@ BatchResult total(const std::vector<BatchResult>& parts, std::span<const LaneGro
     if (sum.failed_lanes == 0 && part.failed_lanes > 0) {
       sum.failed_sequence = first_lane + part.failed_sequence;
       sum.failed_step = part.failed_step;
+      sum.failed_covariance = part.failed_covariance;
     }
     sum.nll += part.nll;
     sum.failed_lanes += part.failed_lanes;
@@ -50,13 +52,13 @@ void BatchResult::require_success() const {
   if (failed_lanes == 0) return;
   const std::string others =
       failed_lanes > 1 ? " (and " + std::to_string(failed_lanes - 1) + " more sequences)" : "";
-  if (failed_step >= 0)
-    throw NumericalError("step " + std::to_string(failed_step) + ", sequence " +
-                         std::to_string(failed_sequence) +
-                         ": innovation covariance H P H' + R is not positive definite" + others +
+  const std::string place = "step " + std::to_string(failed_step) + ", sequence " +
+                            std::to_string(failed_sequence) + ": ";
+  if (failed_covariance)
+    throw NumericalError(place + "innovation covariance H P H' + R is not positive definite" +
+                         others +
                          "; check that Q and the carried P are covariances of a sane size");
-  throw NumericalError("sequence " + std::to_string(failed_sequence) +
-                       ": the likelihood is not finite" + others +
+  throw NumericalError(place + "the likelihood is not finite" + others +
                        "; measurements must be finite, or marked as missing");
 }
 

@@ -37,10 +37,10 @@ struct LaneGroup {
 struct BatchResult {
   double nll = 0;  ///< sum over all lanes that did not fail
   int failed_lanes = 0;
-  /// The first lane that failed, counted through the groups, and the step at which its innovation
-  /// covariance was not positive definite; step -1: it was, but the likelihood is not finite.
+  /// The first lane that failed, counted through the groups, and how.
   int failed_sequence = -1;
   int failed_step = -1;
+  bool failed_covariance = false;  ///< else a number was not finite
 
   /// Throws NumericalError that names sequence, step, matrix and rule, if a lane failed. For
   /// inference; training leaves such lanes out and goes on.

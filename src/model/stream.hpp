@@ -24,7 +24,7 @@ struct StreamState {
 /// What one step gave.
 struct StreamResult {
   double nll = 0;       ///< r' M^-1 r + log det M of the measured components
-  bool failed = false;  ///< the innovation covariance was not positive definite; the state is lost
+  bool failed = false;  ///< the likelihood is not finite; the state is lost
 };
 
 /// Steps sequences of a one-sided model one at a time. Holds the weights in the layout of a single

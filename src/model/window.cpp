@@ -184,6 +184,7 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
   lane_nll.resize(static_cast<std::size_t>(lanes));
   lane_ok.assign(static_cast<std::size_t>(lanes), 1);
   failed_step.assign(static_cast<std::size_t>(lanes), -1);
+  failed_covariance.assign(static_cast<std::size_t>(lanes), 0);
   failures.reserve(static_cast<std::size_t>(lanes));
   records.resize(times(RecordRows(arch, training).total, lanes) * static_cast<std::size_t>(steps));
   start_h.resize(times(hidden, lanes));
@@ -230,7 +231,9 @@ double window_forward(const WindowModel<T>& model, const WindowInput<T>& input, 
     ws.lane_ok[static_cast<std::size_t>(lane)] = ok ? 1 : 0;
     any_failed = any_failed || !ok;
     const int failed_step = ws.failed_step[static_cast<std::size_t>(lane)];
-    if (failed_step >= 0) ws.failures.push_back({lane, failed_step});
+    if (failed_step >= 0)
+      ws.failures.push_back(
+          {lane, failed_step, ws.failed_covariance[static_cast<std::size_t>(lane)] != 0});
     if (ok) sum += nll;
   }
   if (any_failed && ws.training) {

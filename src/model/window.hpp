@@ -63,10 +63,11 @@ struct Carry {
   void resize(const Architecture& architecture, int lanes);
 };
 
-/// A lane that broke down: the innovation covariance at `step` was not positive definite.
+/// A lane that broke down: from `step` on its likelihood is not finite.
 struct LaneFailure {
   int lane = 0;
   int step = 0;
+  bool covariance = false;  ///< the innovation covariance was not positive definite
 };
 
 /// Where the moments of each step go, panels [step][row][lane] in double; null = not wanted.
@@ -111,8 +112,9 @@ class Workspace {
   Buffer<double> slots;  ///< the recursion's tape: one slot a step and line
   Buffer<double> line_scratch;
   Buffer<double> map_scratch;
-  std::vector<std::uint8_t> lane_ok;  ///< 0 for lanes whose likelihood is not finite
-  std::vector<int> failed_step;       ///< per lane, the first step that broke down, or -1
+  std::vector<std::uint8_t> lane_ok;            ///< 0 for lanes whose likelihood is not finite
+  std::vector<int> failed_step;                 ///< per lane, the first step that broke down, or -1
+  std::vector<std::uint8_t> failed_covariance;  ///< per lane, 1 if its covariance did
   Buffer<double> line_adjoints;  ///< adjoints of x, P and R per line, between pieces of a window
   Buffer<double> d_initial;      ///< adjoints of initial.e and initial.L, a line each
 };

@@ -8,6 +8,7 @@
 #define KALMIA_MODEL_WINDOW_RECURSION_INL_H_
 #endif
 
+#include <limits>
 #include <type_traits>
 
 #include "kalman/step-inl.h"
@@ -95,11 +96,10 @@ class RecursionPass {
       const lanes::LaneBits failed = step::update_forward<double>(
           emission(), y_, observed, x_pred_, P_pred_, next, next + entries_.P * kLanes, nll_,
           update_tape(slot), scratch_);
-      for (int b = 0; failed != 0 && b < kLanes; ++b) {
-        int& failed_step = ws_.failed_step[static_cast<std::size_t>(first_ + b)];
-        if (((failed >> b) & 1) != 0 && failed_step < 0) failed_step = k;
-      }
       total = total + load(nll_);
+      const D infinity = broadcast(std::numeric_limits<double>::infinity());
+      const lanes::LaneBits finite = bits_of(greater(infinity, abs(load(nll_))));
+      if (finite != kAllLanes) note_failures(k, ~finite, failed);
       if (out.x_pred != nullptr) write_step(x_pred_, N(), out.x_pred, k);
       if (out.P_pred != nullptr) write_step(P_pred_, N() * N(), out.P_pred, k);
       if (out.x_filt != nullptr) write_step(next, N(), out.x_filt, k);
@@ -199,6 +199,19 @@ class RecursionPass {
   }
   void write_step(const double* from, int rows, double* to, int k) const {
     write_panel(from, rows, to + k * panel(rows));
+  }
+
+  static constexpr lanes::LaneBits kAllLanes = (lanes::LaneBits{1} << kLanes) - 1;
+
+  // Lanes whose likelihood is not finite at step k; `covariance`: because S was not positive
+  // definite.
+  void note_failures(int k, lanes::LaneBits lost, lanes::LaneBits covariance) {
+    for (int b = 0; b < kLanes; ++b) {
+      const auto lane = static_cast<std::size_t>(first_ + b);
+      if (((lost >> b) & 1) == 0 || ws_.failed_step[lane] >= 0) continue;
+      ws_.failed_step[lane] = k;
+      ws_.failed_covariance[lane] = static_cast<std::uint8_t>((covariance >> b) & 1);
+    }
   }
 
   // Which lanes of the line start their series at step k, and which are past their end.

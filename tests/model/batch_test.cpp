@@ -70,6 +70,7 @@ TEST(BatchEngine, NamesTheSequenceAndTheStepThatFailed) {
   EXPECT_EQ(failed.failed_lanes, 1);
   EXPECT_EQ(failed.failed_sequence, 20);
   EXPECT_EQ(failed.failed_step, 0);
+  EXPECT_TRUE(failed.failed_covariance);
   try {
     failed.require_success();
     FAIL() << "no exception";
@@ -82,7 +83,8 @@ TEST(BatchEngine, NamesTheSequenceAndTheStepThatFailed) {
   groups[0].y[7] = std::nan("");  // not marked as missing
   const BatchResult not_finite = engine.forward(groups);
   EXPECT_EQ(not_finite.failed_sequence, 7);
-  EXPECT_EQ(not_finite.failed_step, -1);
+  EXPECT_EQ(not_finite.failed_step, 0);
+  EXPECT_FALSE(not_finite.failed_covariance);
   EXPECT_THROW(not_finite.require_success(), NumericalError);
 }
 
