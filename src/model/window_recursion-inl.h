@@ -406,7 +406,8 @@ class RecursionPass {
 };
 
 /// Calls task with the sizes of the model as compile-time constants where code was made for them
-// (the recursion is then unrolled, and up to three times as fast), else with zeros.
+/// (the recursion is then unrolled), else with zeros. Measured: at N = M = 3 filtering is 6 % and
+/// training 4 % faster for it.
 template <typename Task>
 HWY_INLINE void with_sizes(const Architecture& arch, const Task& task) {
   [[maybe_unused]] const auto is = [&](int state_dim, int meas_dim) {
