@@ -27,8 +27,8 @@ class Buffer {
   /// when it is large enough.
   void resize(std::size_t size) {
     if (size > capacity_) {
-      data_.reset(static_cast<T*>(
-          ::operator new[](size * sizeof(T), std::align_val_t{kLineBytes})));
+      data_.reset(
+          static_cast<T*>(::operator new[](size * sizeof(T), std::align_val_t{kLineBytes})));
       capacity_ = size;
     }
     size_ = size;
