@@ -25,6 +25,12 @@ class DataError : public Error {
   using Error::Error;
 };
 
+/// A file that cannot be read or written: missing, a directory, no permission, no space.
+class IoError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Arithmetic that broke down, such as a covariance that is not positive definite.
 class NumericalError : public Error {
  public:

@@ -1,0 +1,79 @@
+/// \file
+/// How good a model's estimates are: against the truth, against hidden measurements, against
+/// themselves.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "kalmia/data.hpp"
+#include "kalmia/model.hpp"
+
+namespace kalmia {
+
+struct EvaluateOptions {
+  /// Share of the measured values to hide before filtering and to score against, as if they were
+  /// the truth.
+  double hide = 0;
+  /// Mean length of the runs they are hidden in.
+  double hide_run = 1;
+  std::uint64_t seed = 1;
+  int threads = 0;
+};
+
+template <typename Options, typename Visitor>
+requires std::same_as<std::remove_const_t<Options>, EvaluateOptions>
+constexpr void visit_fields(Options& o, Visitor&& visit) {
+  visit("hide", o.hide, "share of the measured values to hide and to score against");
+  visit("hide_run", o.hide_run, "mean length of the runs they are hidden in");
+  visit("seed", o.seed, "seed of what is hidden");
+  visit("threads", o.threads, "threads; 0: all the machine has");
+}
+
+/// Figures that do not apply are empty (null in JSON). Errors are mean squares over all channels
+/// and steps, in the user's units.
+struct Evaluation {
+  std::size_t steps = 0;
+  std::size_t measured_values = 0;
+
+  /// Against the truth of the measured channels, where they were measured.
+  std::optional<double> mse_raw, mse_filtered, mse_smoothed;
+  /// Against the truth of the measured channels, where they were missing; `interpolated` joins the
+  /// neighbouring measurements by a line.
+  std::optional<double> gap_mse_interpolated, gap_mse_filtered, gap_mse_smoothed;
+  /// Against the truth of all states at all steps, where the truth has them.
+  std::optional<double> state_mse_filtered, state_mse_smoothed;
+  /// Against the hidden measurements (EvaluateOptions::hide).
+  std::optional<double> hidden_mse_interpolated, hidden_mse_filtered, hidden_mse_smoothed;
+
+  /// Sum of the log-likelihood of all measured values, and its mean.
+  double log_likelihood = 0;
+  double log_likelihood_per_value = 0;
+  /// Normalised innovation squared per measured value: r' S^-1 r / M; 1 if the filter's idea of its
+  /// innovations is right.
+  std::optional<double> nis;
+  /// Normalised estimation error squared of the smoothed states per dimension, against the truth.
+  std::optional<double> nees;
+  /// Share of the truth within the smoothed 95 % bars; without truth, of the measurements within
+  /// the predicted ones.
+  std::optional<double> coverage95;
+  /// p-value of the Ljung-Box test that the innovations are white (smallest over channels,
+  /// corrected for their number).
+  std::optional<double> whiteness_p;
+  /// The self-supervised error less the noise: mean square of y - H x[k|<k] less tr(R) / M, an
+  /// estimate of the prediction's own error that needs no truth.
+  std::optional<double> reducible_error;
+
+  std::string to_text() const;
+  std::string to_json() const;
+};
+
+/// Filters and smooths `data` with `model` and scores the estimates. Truth counts as that of the
+/// measured channels if it has as many columns, else as that of all states; other numbers of
+/// columns throw DataError.
+Evaluation evaluate(const Model& model, const Dataset& data, const EvaluateOptions& options = {});
+
+}  // namespace kalmia

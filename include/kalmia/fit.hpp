@@ -1,0 +1,159 @@
+/// \file
+/// Learning a model from noisy measurements alone.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "kalmia/data.hpp"
+#include "kalmia/model.hpp"
+
+namespace kalmia {
+
+/// What the model knows before it sees data.
+struct ModelOptions {
+  /// The expert map: `constant-position`, `constant-velocity`, `constant-acceleration` for each
+  /// measured channel, `lorenz`, `linear-motion`; `auto` tries the motion models and takes the one
+  /// whose static filter predicts held-out measurements best.
+  std::string prior = "auto";
+  /// Order of the Taylor series of `lorenz` and `linear-motion`.
+  int order = 2;
+  /// Measurement noise: a standard deviation (`0.5`), one for each channel (`0.5,0.3`), a
+  /// covariance by rows (`0.25,0.1;0.1,0.3`), `learn` (one variance for each channel) or
+  /// `learn-full` (a covariance).
+  std::string noise = "learn";
+  /// Hidden units of the GRU. 0: no networks, the static model alone.
+  int hidden = 64;
+  /// Widths of the decoder's hidden layers.
+  std::vector<int> decoder = {64};
+};
+
+template <typename Options, typename Visitor>
+requires std::same_as<std::remove_const_t<Options>, ModelOptions>
+constexpr void visit_fields(Options& o, Visitor&& visit) {
+  visit("prior", o.prior,
+        "auto, constant-position, constant-velocity, constant-acceleration, lorenz, linear-motion");
+  visit("order", o.order, "order of the Taylor series of lorenz and linear-motion");
+  visit("noise", o.noise, "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full");
+  visit("hidden", o.hidden, "hidden units of the GRU; 0: no networks");
+  visit("decoder", o.decoder, "widths of the decoder's hidden layers");
+}
+
+/// How the model is trained.
+struct TrainOptions {
+  /// Adam's step size at its highest; it falls along a cosine.
+  double learning_rate = 3e-3;
+  /// Updates at most; 0 takes a number that suits the amount of data.
+  int updates = 0;
+  /// Time steps of a training window, over which the recursion is differentiated. The filter's
+  /// state is carried from window to window.
+  int window = 32;
+  /// Series, or pieces of series, advanced together.
+  int batch = 128;
+  /// Checks of the held-out likelihood without a better one before training stops.
+  int patience = 12;
+  /// Share of the data held out for choosing the model: whole series where there are many, else the
+  /// end of each.
+  double holdout = 0.15;
+  /// Share of the measurements hidden in training, in runs, so that the networks know gaps.
+  double gaps = 0.03;
+  /// Gradients of a larger norm are scaled down to it.
+  double clip_norm = 1;
+  /// Decoupled weight decay.
+  double weight_decay = 1e-2;
+  /// Seed of every random stream. Same seed, same build: same bits.
+  std::uint64_t seed = 1;
+  /// Threads; 0: all the machine has. The result does not depend on it.
+  int threads = 0;
+};
+
+template <typename Options, typename Visitor>
+requires std::same_as<std::remove_const_t<Options>, TrainOptions>
+constexpr void visit_fields(Options& o, Visitor&& visit) {
+  visit("learning_rate", o.learning_rate, "Adam's step size at its highest");
+  visit("updates", o.updates, "updates at most; 0: as the amount of data suggests");
+  visit("window", o.window, "time steps of a training window");
+  visit("batch", o.batch, "series, or pieces of series, advanced together");
+  visit("patience", o.patience, "checks without a better held-out likelihood before stopping");
+  visit("holdout", o.holdout, "share of the data held out for choosing the model");
+  visit("gaps", o.gaps, "share of the measurements hidden in training, in runs");
+  visit("clip_norm", o.clip_norm, "gradients of a larger norm are scaled down to it");
+  visit("weight_decay", o.weight_decay, "decoupled weight decay");
+  visit("seed", o.seed, "seed of every random stream");
+  visit("threads", o.threads, "threads; 0: all the machine has");
+}
+
+struct FitOptions {
+  ModelOptions model;
+  TrainOptions train;
+
+  /// Throws ConfigError that names every violated rule.
+  void validate() const;
+};
+
+/// Where a fit stands.
+struct FitProgress {
+  std::string stage;    ///< "static constant-velocity", "networks", ...
+  int update = 0;       ///< of this stage
+  int updates = 0;      ///< at most
+  double loss = 0;      ///< mean negative log-likelihood of a measured value, training data
+  double held_out = 0;  ///< the same of held-out data, last check; NaN before the first
+  double best_held_out = 0;
+  double steps_per_second = 0;  ///< time steps
+  double seconds = 0;           ///< since the fit began
+  double seconds_left = 0;      ///< at most, in this stage; NaN while unknown
+};
+
+enum class StopReason { Finished, Patience, Interrupted, Failures, NoNetworks, LittleData };
+
+/// One check of the held-out data.
+struct FitCheck {
+  int update = 0;
+  double loss = 0;
+  double held_out = 0;
+  double learning_rate = 0;
+};
+
+/// Why training stopped, what it cost and how it went.
+struct FitSummary {
+  StopReason stop_reason = StopReason::Finished;
+  std::string message;             ///< the reason in a sentence
+  std::string prior;               ///< the expert map used
+  bool prior_chosen = false;       ///< by comparing priors on held-out data
+  bool networks = false;           ///< whether the networks improved on the static model
+  std::vector<std::string> notes;  ///< what the user should know about the data
+  std::size_t training_steps = 0;  ///< time steps used for training
+  std::size_t held_out_steps = 0;
+  double static_held_out = 0;  ///< mean negative log-likelihood of a held-out value, static model
+  double best_held_out = 0;    ///< of the model returned
+  int updates = 0;             ///< of the networks
+  int best_update = 0;
+  int skipped_updates = 0;  ///< whose loss or gradient was not finite
+  int rate_cuts = 0;        ///< times the rate was halved after repeated failures
+  double static_seconds = 0;
+  double network_seconds = 0;
+  double steps_per_second = 0;  ///< of the networks' training
+  std::vector<FitCheck> checks;
+
+  std::string brief() const;  ///< a few lines
+  std::string to_json() const;
+};
+
+struct FitResult {
+  Model model;
+  FitSummary summary;
+};
+
+/// Learns a model from `data`; its truth, if it has any, is never read. `progress` is called now
+/// and then, from this thread; when it returns false, training stops and the best model so far is
+/// returned. Throws ConfigError, DataError, and NumericalError if not even the static model could
+/// be computed.
+FitResult fit(const Dataset& data, const FitOptions& options = {},
+              const DataOptions& data_options = {},
+              const std::function<bool(const FitProgress&)>& progress = {});
+
+}  // namespace kalmia

@@ -1,0 +1,126 @@
+/// \file
+/// A fitted model: filters, smooths, forecasts and samples series, one step at a time if need be.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "kalmia/data.hpp"
+
+namespace kalmia {
+
+/// The states of one series, in the user's units.
+struct StateEstimates {
+  std::string key;
+  int steps = 0;
+  std::vector<double> t;           ///< time of each step; empty: none
+  std::vector<double> mean;        ///< (steps, N)
+  std::vector<double> covariance;  ///< (steps, N, N)
+};
+
+/// What a filter, smoother or forecast gives.
+struct Estimates {
+  std::vector<std::string> state_names;  ///< N
+  std::string key_name;
+  std::string time_name;
+  TimeKind time_kind = TimeKind::None;
+  std::vector<StateEstimates> series;
+  double log_likelihood = 0;        ///< of all measurements, in the user's units; natural logarithm
+  std::size_t measured_values = 0;  ///< the measured values it is the sum over
+};
+
+/// Writes estimates: CSV (key and time if there are any, then each state and its standard deviation
+/// `<state>_std`), NPZ (mean, covariance, t), JSON lines (one row a line); .wav/.flac: the measured
+/// channels' means. "-" is standard output, as CSV. The file appears whole or not at all.
+void write_estimates(const std::string& path, const Estimates& estimates);
+
+/// The innovations of one series: y[k] - H x[k|<k] and their covariance.
+struct Innovations {
+  std::vector<double> residual;    ///< (steps, M), NaN where missing
+  std::vector<double> covariance;  ///< (steps, M, M)
+};
+
+class Stream;
+
+/// A fitted model. Immutable; copies share their parameters.
+class Model {
+ public:
+  struct Impl;
+  explicit Model(std::shared_ptr<const Impl> impl);
+
+  /// Throws IoError if the file cannot be read, DataError if it is not a whole model file of a
+  /// version this build knows.
+  static Model load(const std::string& path);
+  /// The file appears whole or not at all.
+  void save(const std::string& path) const;
+
+  int state_dim() const;
+  int meas_dim() const;
+  const std::vector<std::string>& state_names() const;
+  const std::vector<std::string>& measured_names() const;
+  /// H (M x N) and R (M x M), in the user's units, row-major.
+  std::vector<double> emission() const;
+  std::vector<double> noise() const;
+  /// Everything about the model but its weights: options, scaling, how training went; JSON text.
+  std::string info_json() const;
+
+  /// How the file's columns were read when the model was fitted.
+  const DataOptions& data_options() const;
+
+  /// x[k|<=k]. `threads` 0: all the machine has. Results do not depend on it. Throws DataError if
+  /// the data do not have the model's measured columns, NumericalError if a covariance breaks down.
+  Estimates filter(const Dataset& data, int threads = 0) const;
+  /// x[k|0:K], by the linearized (Rauch-Tung-Striebel) smoother over the filter.
+  Estimates smooth(const Dataset& data, int threads = 0) const;
+  /// The `horizon` steps after the end of each series.
+  Estimates forecast(const Dataset& data, int horizon, int threads = 0) const;
+  /// `count` trajectories of each series from the smoothing distribution: covariance empty, series
+  /// repeated `count` times with keys `<key>#<sample>`.
+  Estimates sample(const Dataset& data, int count, std::uint64_t seed, int threads = 0) const;
+  /// One per series of the data.
+  std::vector<Innovations> innovations(const Dataset& data, int threads = 0) const;
+
+  /// A filter that takes one measurement at a time.
+  Stream stream() const;
+
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// The filter as it runs inside a program: many series may share it, each with its own state.
+class Stream {
+ public:
+  struct Impl;
+  /// All that a series remembers. Copy it, keep a million of them.
+  struct State {
+    std::vector<float> network;
+    std::vector<double> filter;
+  };
+
+  explicit Stream(std::unique_ptr<Impl> impl);
+  ~Stream();
+  Stream(Stream&&) noexcept;
+  Stream& operator=(Stream&&) noexcept;
+
+  /// The state of a series before its first measurement.
+  State start() const;
+  /// Takes y[k] (M values in the user's units, NaN = missing). The moments below are then those of
+  /// step k. Throws DataError for an infinite value and leaves the state as it was; after a
+  /// NumericalError the state must be started anew.
+  void step(State& state, std::span<const double> y);
+  std::span<const double> mean() const;        ///< x[k|<=k], N, in the user's units
+  std::span<const double> covariance() const;  ///< P[k|<=k], N x N
+  double log_likelihood() const;               ///< of the last measurement
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kalmia
