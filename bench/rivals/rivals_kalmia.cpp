@@ -212,14 +212,13 @@ json run_infer(const json& spec, const Path& directory, double seconds) {
 json run_stream(const json& spec, const Path& directory, double seconds) {
   LearnedCase c(spec, directory);
   model::FilterStream<float> stream(c.window_model(), c.parameters.span());
-  std::vector<float> features(static_cast<std::size_t>(c.M));
   model::StreamState<float> state;
   const auto run = [&] {
     state = stream.start();
     for (int k = 0; k < c.steps; ++k) {
       const std::span<const double> y(c.y.data() + c.at(0, k), static_cast<std::size_t>(c.M));
-      std::copy(y.begin(), y.end(), features.begin());
-      stream.step(state, y, features);
+      stream.step(state, y);
+      std::copy(y.begin(), y.end(), state.features.begin());
     }
   };
   run();

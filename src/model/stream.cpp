@@ -72,10 +72,12 @@ void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weig
   in.lanes = lanes;
   in.y = s.y.data();
   in.observed = s.observed.data();
+  in.centre = s.centre.data();
   in.fresh = s.fresh.data();
   WindowMoments moments;
   moments.x_pred = s.x_pred.data();
   moments.P_pred = s.P_pred.data();
+  moments.F = s.F.data();
   with_sizes(*model.architecture, [&](auto N, auto M) HWY_ATTR {
     RecursionPass<T, decltype(N)::value, decltype(M)::value> recursion(model, in, s.workspace, 0);
     recursion.begin_forward_single(state.x.data(), state.P.data());
@@ -171,11 +173,14 @@ FilterStream<T>::FilterStream(const WindowModel<T>& model, std::span<const T> pa
   scratch_.workspace.prepare(arch, model.map, 1, kLanes, false);
   scratch_.y.resize(M * lanes);
   scratch_.observed.resize(M * lanes);
+  scratch_.centre.resize(N * lanes);
+  scratch_.F.resize(N * N * lanes);
   scratch_.x_pred.resize(N * lanes);
   scratch_.P_pred.resize(N * N * lanes);
   scratch_.fresh.assign(lanes, 1);
   x_pred_.resize(N);
   P_pred_.resize(N * N);
+  F_.resize(N * N);
 }
 
 template <typename T>
@@ -185,25 +190,24 @@ StreamState<T> FilterStream<T>::start() const {
   StreamState<T> state;
   state.h.assign(static_cast<std::size_t>(arch.options.hidden), T(0));
   state.features.assign(static_cast<std::size_t>(arch.options.input_dim), T(0));
+  state.centre.assign(N, 0.0);
   state.x.assign(N, 0.0);
   state.P.assign(N * N, 0.0);
   return state;
 }
 
 template <typename T>
-StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double> y,
-                                   std::span<const T> features) {
+StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double> y) {
   Scratch& s = scratch_;
-  if (y.size() * static_cast<std::size_t>(kLanes) != s.y.size() ||
-      features.size() != state.features.size())
-    throw ConfigError("step: " + std::to_string(y.size()) + " measured components and " +
-                      std::to_string(features.size()) + " features, but the model has " +
-                      std::to_string(model_.architecture->meas_dim()) + " and " +
-                      std::to_string(state.features.size()));
+  if (y.size() * static_cast<std::size_t>(kLanes) != s.y.size())
+    throw ConfigError("step: " + std::to_string(y.size()) +
+                      " measured components, but the model has " +
+                      std::to_string(model_.architecture->meas_dim()));
   for (std::size_t i = 0; i < y.size(); ++i) {
     spread(y[i], i, s.y.data());
     spread(std::isnan(y[i]) ? 0.0 : 1.0, i, s.observed.data());
   }
+  for (std::size_t i = 0; i < state.centre.size(); ++i) spread(state.centre[i], i, s.centre.data());
   std::fill(s.fresh.begin(), s.fresh.end(), static_cast<std::uint8_t>(state.started ? 0 : 1));
   std::copy(state.h.begin(), state.h.end(), s.h.data());
   if constexpr (sizeof(T) == 4)
@@ -213,7 +217,7 @@ StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double
   std::copy_n(s.h.data(), state.h.size(), state.h.data());
   gather(s.x_pred.data(), x_pred_);
   gather(s.P_pred.data(), P_pred_);
-  std::copy(features.begin(), features.end(), state.features.begin());
+  gather(s.F.data(), F_);
   state.started = true;
   return {.nll = s.workspace.lane_nll[0], .failed = s.workspace.failed_step[0] >= 0};
 }

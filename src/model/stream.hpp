@@ -17,6 +17,7 @@ struct StreamState {
   bool started = false;
   std::vector<T> h;         ///< hidden state of the GRU
   std::vector<T> features;  ///< what the GRU reads next: features of the last measurement
+  std::vector<double> centre;  ///< what the learned residual is centred at next, N
   std::vector<double> x;    ///< x[k|<=k], N
   std::vector<double> P;    ///< P[k|<=k], N N, row-major
 };
@@ -39,13 +40,15 @@ class FilterStream {
 
   StreamState<T> start() const;
 
-  /// Predicts from the state's past, updates with y[k] (NaN = missing), and notes `features`
-  /// (of y[k], finite) for the next prediction.
-  StreamResult step(StreamState<T>& state, std::span<const double> y, std::span<const T> features);
+  /// Predicts from the state's past and updates with y[k] (NaN = missing). Before the next step the
+  /// caller sets state.features and, for a centred residual, state.centre (zero at the start).
+  StreamResult step(StreamState<T>& state, std::span<const double> y);
 
   /// x[k|<k] and P[k|<k] of the last step.
   std::span<const double> x_pred() const { return x_pred_; }
   std::span<const double> P_pred() const { return P_pred_; }
+  /// F of the last step's prediction, expert map and residual; not defined for a series' first step.
+  std::span<const double> F() const { return F_; }
 
   /// The weights as the kernel reads them; see stream.cpp.
   struct Weights {
@@ -57,7 +60,7 @@ class FilterStream {
   struct Scratch {
     Buffer<T> gates_input, gates_hidden, h, a, b;
     Workspace<T> workspace;
-    Buffer<double> y, observed, x_pred, P_pred;
+    Buffer<double> y, observed, centre, x_pred, P_pred, F;
     std::vector<std::uint8_t> fresh;
   };
 
@@ -65,7 +68,7 @@ class FilterStream {
   WindowModel<T> model_;
   Weights weights_;
   Scratch scratch_;
-  std::vector<double> x_pred_, P_pred_;
+  std::vector<double> x_pred_, P_pred_, F_;
 };
 
 }  // namespace kalmia::model

@@ -31,15 +31,17 @@ ArchitectureOptions stream_options(int state_dim, int meas_dim, bool recursive) 
 template <typename T>
 void expect_equal_to_window(const ArchitectureOptions& options, double tolerance) {
   constexpr int kSteps = 25, kLanes = 16, kLane = 3;
-  WindowCase<T> at(options, {.missing = true}, kSteps, kLanes, 17);
+  WindowCase<T> at(options, {.missing = true, .centre = true}, kSteps, kLanes, 17);
   const int N = options.state_dim, M = options.meas_dim, inputs = options.input_dim;
   Buffer<double> x_filt(static_cast<std::size_t>(kSteps * N * kLanes));
   Buffer<double> P_pred(static_cast<std::size_t>(kSteps * N * N * kLanes));
+  Buffer<double> F(static_cast<std::size_t>(kSteps * N * N * kLanes));
   Buffer<double> nll(static_cast<std::size_t>(kSteps * kLanes));
   WindowMoments moments;
   moments.x_filt = x_filt.data();
   moments.P_pred = P_pred.data();
   moments.nll = nll.data();
+  moments.F = F.data();
   Workspace<T> workspace;
   workspace.prepare(at.architecture, at.map.get(), kSteps, kLanes, false);
   window_forward(at.model(), at.group.view(), at.group.carry, moments, workspace);
@@ -57,7 +59,11 @@ void expect_equal_to_window(const ArchitectureOptions& options, double tolerance
     for (int i = 0; i < inputs && k + 1 < kSteps; ++i)
       features[static_cast<std::size_t>(i)] =
           at.group.input_fwd[static_cast<std::size_t>(((k + 1) * inputs + i) * kLanes + kLane)];
-    const StreamResult result = stream.step(state, y, features);
+    const StreamResult result = stream.step(state, y);
+    state.features = features;
+    for (int i = 0; i < N && k + 1 < kSteps; ++i)
+      state.centre[static_cast<std::size_t>(i)] =
+          at.group.centre[static_cast<std::size_t>(((k + 1) * N + i) * kLanes + kLane)];
     ASSERT_FALSE(result.failed);
     ASSERT_NEAR(result.nll, nll[static_cast<std::size_t>(k * kLanes + kLane)], 100 * tolerance)
         << "step " << k;
@@ -68,6 +74,10 @@ void expect_equal_to_window(const ArchitectureOptions& options, double tolerance
     for (int i = 0; i < N * N; ++i)
       ASSERT_NEAR(stream.P_pred()[static_cast<std::size_t>(i)],
                   P_pred[static_cast<std::size_t>((k * N * N + i) * kLanes + kLane)], tolerance)
+          << "step " << k;
+    for (int i = 0; i < N * N && k > 0; ++i)
+      ASSERT_NEAR(stream.F()[static_cast<std::size_t>(i)],
+                  F[static_cast<std::size_t>((k * N * N + i) * kLanes + kLane)], tolerance)
           << "step " << k;
   }
 }
@@ -103,7 +113,7 @@ TEST(FilterStream, RefusesWhatCannotBeStreamed) {
   FilterStream<float> stream(filter.model(), filter.parameters.span());
   StreamState<float> state = stream.start();
   const std::vector<double> y(3);
-  EXPECT_THROW(stream.step(state, y, state.features), ConfigError);
+  EXPECT_THROW(stream.step(state, y), ConfigError);
 }
 
 }  // namespace
