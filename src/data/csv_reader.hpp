@@ -1,0 +1,16 @@
+// Data sets from comma-separated values.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kalmia/data.hpp"
+
+namespace kalmia::data {
+
+/// Reads a text whose first line names the columns, separated by commas, semicolons or tabs. Blank
+/// lines may stand at the end; in a file of one column a blank line before the end is a missing
+/// value. Only the columns that are asked for are looked at. `source` names the file in messages.
+Dataset read_csv(const std::string& source, std::string_view text, const DataOptions& options);
+
+}  // namespace kalmia::data
