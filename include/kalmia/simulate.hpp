@@ -12,15 +12,16 @@
 
 namespace kalmia {
 
-/// What to simulate. A field with a negative or empty default takes the system's own.
+/// What to simulate. A longer simulation begins with the values of a shorter one, and a series does
+/// not depend on how many there are.
 struct SimulateOptions {
   /// Steps of each series.
   int steps = 1000;
-  /// Number of series; their starting points differ.
+  /// Number of series; one system, with starting points and disturbances of their own.
   int series = 1;
-  /// Time between steps. Default: the system's.
+  /// Time between steps. -1: the system's own.
   double dt = -1;
-  /// Standard deviation of the measurement noise. Default: the system's.
+  /// Standard deviation of the measurement noise. -1: the system's own.
   double noise = -1;
   /// States of `random-linear`.
   int states = 4;
@@ -61,7 +62,8 @@ struct SpoilOptions {
   double add_noise = 0;
   /// Share of the measured values that go missing at random.
   double missing = 0;
-  /// Mean length of the runs in which they go missing; 1: single values.
+  /// Mean length of the runs in which they go missing; 1: one by one, without regard to each other
+  /// (runs of mean length 1 / (1 - missing); a smaller value than that gives the same).
   double missing_run = 1;
   /// Share of the measured values that become outliers.
   double outliers = 0;
