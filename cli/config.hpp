@@ -1,0 +1,26 @@
+/// \file
+/// The configuration file of `kalmia fit`: TOML with the tables data, model and train.
+#pragma once
+
+#include <string>
+
+#include "kalmia/data.hpp"
+#include "kalmia/fit.hpp"
+
+namespace kalmia::cli {
+
+struct FitConfig {
+  std::string file;    ///< data.file
+  std::string output;  ///< where the model goes
+  DataOptions data;
+  FitOptions fit;
+};
+
+/// Whether a file named on the command line is a configuration rather than data.
+bool is_config(const std::string& path);
+
+/// Reads a configuration. Files that it names are relative to its own folder. Throws IoError if it
+/// cannot be read, ConfigError with the line of every key that is unknown or of the wrong type.
+FitConfig read_fit_config(const std::string& path);
+
+}  // namespace kalmia::cli

@@ -1,0 +1,71 @@
+#include "estimate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kalmia/error.hpp"
+#include "output.hpp"
+#include "report.hpp"
+
+namespace kalmia::cli {
+namespace {
+
+std::size_t total_steps(const Estimates& estimates) {
+  std::size_t steps = 0;
+  for (const StateEstimates& series : estimates.series)
+    steps += static_cast<std::size_t>(series.steps);
+  return steps;
+}
+
+void report(const EstimateCommand& command, const Estimates& estimates) {
+  if (command.common.json) {
+    Json json = {{"output", command.output},
+                 {"series", estimates.series.size()},
+                 {"steps", total_steps(estimates)},
+                 {"states", estimates.state_names},
+                 {"measured_values", estimates.measured_values},
+                 {"log_likelihood", estimates.log_likelihood}};
+    print_json(json);
+  } else if (!command.common.quiet && command.output != "-") {
+    print(fmt::format("{}: {} steps in {} series; states {}\n", command.output,
+                      total_steps(estimates), estimates.series.size(),
+                      fmt::join(estimates.state_names, ", ")));
+  }
+}
+
+}  // namespace
+
+void EstimateCommand::add_to(Parser& parser) {
+  parser.positional("MODEL", "model file made by kalmia fit", model);
+  parser.positional("DATA", "file of measurements; - is CSV from standard input", data);
+  parser.file("-o,--output", "where the estimates go; - or nothing: CSV to standard output",
+              output);
+}
+
+void EstimateCommand::add_common(Parser& parser) {
+  parser.group("Columns of the file (as at the fit, unless given)");
+  columns.add_to(parser);
+  common.add_to(parser);
+}
+
+void EstimateCommand::run(const Estimator& estimate) const {
+  if (common.json && output == "-")
+    throw ConfigError("--json needs -o FILE for the estimates: standard output cannot hold both");
+  check_output(output, {model, data});
+  const Model loaded = Model::load(model);
+  const Dataset dataset = read_dataset(data, data_options(loaded, columns, false));
+  const Estimates estimates = estimate(loaded, dataset);
+  write_estimates(output, estimates);
+  report(*this, estimates);
+}
+
+DataOptions data_options(const Model& model, const FieldOptions<DataOptions>& given,
+                         bool needs_truth) {
+  DataOptions options = model.data_options();
+  // Files without the truth of the fit can still be filtered.
+  if (!needs_truth) options.truth.clear();
+  given.apply_to(options);
+  return options;
+}
+
+}  // namespace kalmia::cli

@@ -1,0 +1,33 @@
+/// \file
+/// What filter, smooth, forecast and sample share: a model, data, and a file of estimates.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "kalmia/model.hpp"
+#include "parser.hpp"
+
+namespace kalmia::cli {
+
+struct EstimateCommand {
+  std::string model;
+  std::string data;
+  std::string output = "-";
+  FieldOptions<DataOptions> columns;
+  CommonOptions common;
+
+  /// Adds the arguments; what a command has of its own comes before `add_common`.
+  void add_to(Parser& parser);
+  void add_common(Parser& parser);
+
+  using Estimator = std::function<Estimates(const Model&, const Dataset&)>;
+  /// Loads, estimates, writes and reports.
+  void run(const Estimator& estimate) const;
+};
+
+/// How a model's user wants its data read: as at the fit, but for the options given.
+DataOptions data_options(const Model& model, const FieldOptions<DataOptions>& given,
+                         bool needs_truth);
+
+}  // namespace kalmia::cli

@@ -1,0 +1,87 @@
+// The program kalmia: finds the command, runs it, and turns exceptions into messages and exit
+// codes.
+#include <csignal>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "command.hpp"
+#include "exit_codes.hpp"
+#include "kalmia/error.hpp"
+#include "kalmia/version.hpp"
+#include "output.hpp"
+#include "overview.hpp"
+#include "suggest.hpp"
+
+namespace kalmia::cli {
+namespace {
+
+const Command& find_command(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Command& command : commands()) {
+    if (command.name == name) return command;
+    known.emplace_back(command.name);
+  }
+  const bool option = name.starts_with('-');
+  if (option) known = {"--help", "--version"};
+  throw ConfigError((option ? "unknown option " : "unknown command ") + name +
+                    did_you_mean(name, known) + " (kalmia --help lists the commands)");
+}
+
+int run(const Arguments& arguments, std::string& place) {
+  if (arguments.empty()) {
+    print_error(overview());
+    return kUsage;
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || (first == "help" && arguments.size() == 1)) {
+    print(overview());
+  } else if (first == "--version") {
+    print(std::string("kalmia ") + kVersionText + "\n");
+  } else if (first == "help") {
+    const Command& command = find_command(arguments[1]);
+    command.run({"--help"});
+  } else {
+    const Command& command = find_command(first);
+    place += ' ';
+    place += command.name;
+    command.run({arguments.begin() + 1, arguments.end()});
+  }
+  finish_output();
+  return kSuccess;
+}
+
+int guarded_run(const Arguments& arguments) {
+  std::string place = "kalmia";
+  const auto failed = [&place](const char* message, ExitCode code) {
+    print_error(place + ": " + message + "\n");
+    return code;
+  };
+  try {
+    return run(arguments, place);
+  } catch (const ConfigError& e) {
+    return failed(e.what(), kUsage);
+  } catch (const DataError& e) {
+    return failed(e.what(), kData);
+  } catch (const NumericalError& e) {
+    return failed(e.what(), kNumerical);
+  } catch (const std::bad_alloc&) {
+    return failed("not enough memory", kOther);
+  } catch (const std::length_error&) {
+    return failed("not enough memory: an array would be larger than the machine can address",
+                  kOther);
+  } catch (const std::exception& e) {
+    return failed(e.what(), kOther);
+  }
+}
+
+}  // namespace
+}  // namespace kalmia::cli
+
+int main(int argc, char** argv) {
+  // A reader that has seen enough (`| head -1`) ends the program quietly, even if the parent
+  // process had the signal ignored.
+  std::signal(SIGPIPE, SIG_DFL);
+  return kalmia::cli::guarded_run(kalmia::cli::Arguments(argv + 1, argv + argc));
+}

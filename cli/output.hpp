@@ -1,0 +1,24 @@
+/// \file
+/// Standard output, standard error, and the checks of output files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kalmia::cli {
+
+/// Writes to standard output. Throws IoError, for example when the disk is full.
+void print(std::string_view text);
+
+/// Flushes standard output; what `print` left in buffers may fail only now.
+void finish_output();
+
+/// Writes to standard error. Never fails.
+void print_error(std::string_view text);
+
+/// Checks, before long work, that a file can be written: its folder exists and is writable, it is
+/// no directory, and it is none of `inputs` (ConfigError; else IoError). "-" always passes.
+void check_output(const std::string& path, const std::vector<std::string>& inputs);
+
+}  // namespace kalmia::cli

@@ -1,0 +1,114 @@
+/// \file
+/// The command line of one command.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "command.hpp"
+#include "values.hpp"
+
+namespace kalmia::cli {
+
+/// What a help text says about one argument.
+struct Argument {
+  std::string names;         ///< "MODEL", "--json" or "-o,--output"
+  std::string value_name;    ///< "FILE"; empty for switches
+  std::string help;          ///< what it means
+  std::string default_text;  ///< empty: none, or said in the help
+};
+
+/// Reads the arguments of a command and prints its help. Options appear in the help under the last
+/// `group`, in the order they were added.
+class Parser {
+ public:
+  using Take = std::function<void(const Texts&)>;
+
+  /// `examples`: lines that can be run as they are.
+  Parser(std::string_view command, std::string description, std::string examples);
+  ~Parser();
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+
+  void group(std::string title);
+  void positional(const char* name, const char* help, std::string& value, bool required = true);
+  void flag(const char* names, const char* help, bool& value);
+  /// An option with a value; `take` is called once with all that was given for it.
+  void option(Argument argument, Take take);
+
+  template <typename T>
+  void value(const char* name, const char* help, T& value) {
+    option({name, std::string(value_name(value)), help, value_text(value)},
+           [&value, name](const Texts& texts) { read_value(name, texts, value); });
+  }
+  /// An option that takes a file name.
+  void file(const char* names, const char* help, std::string& value) {
+    option({names, "FILE", help, ""}, [&value](const Texts& texts) { value = texts.back(); });
+  }
+
+  /// False if help was asked for and printed. Throws ConfigError for arguments that do not fit.
+  [[nodiscard]] bool parse(const Arguments& arguments);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One option of the command line for each field of an options struct (its `visit_fields` list).
+template <typename Options>
+class FieldOptions {
+ public:
+  /// Must outlive the parsing.
+  void add_to(Parser& parser) {
+    Options defaults;
+    visit_fields(defaults, [&](const char* field, const auto& value, const char* help) {
+      const std::string name = option_name(field);
+      // Fields whose default is not a constant say so in their help.
+      const bool told = std::string_view(help).find("default:") != std::string_view::npos;
+      parser.option({name, std::string(value_name(value)), help, told ? "" : value_text(value)},
+                    [this, name, field = std::string(field), value](const Texts& texts) {
+                      // Wrong values are refused now, right ones kept until they are applied.
+                      auto checked = value;
+                      read_value(name, texts, checked);
+                      given_[field] = texts;
+                    });
+    });
+  }
+
+  /// Sets the fields whose options were given.
+  void apply_to(Options& options) const {
+    visit_fields(options, [&](const char* field, auto& value, const char*) {
+      const auto given = given_.find(field);
+      if (given != given_.end()) read_value(option_name(field), given->second, value);
+    });
+  }
+
+  Options values() const {
+    Options options;
+    apply_to(options);
+    return options;
+  }
+
+  bool given(const std::string& field) const { return given_.contains(field); }
+
+ private:
+  std::map<std::string, Texts> given_;
+};
+
+/// What every command takes.
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  int threads = 0;
+  std::uint64_t seed = 1;
+
+  /// `own_seed`, `own_threads`: the command's options have a field of that name already.
+  void add_to(Parser& parser, bool own_seed = false, bool own_threads = false);
+};
+
+}  // namespace kalmia::cli

@@ -1,0 +1,110 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <string_view>
+
+#include "output.hpp"
+
+namespace kalmia::cli {
+namespace {
+
+constexpr int kBarWidth = 20;
+constexpr std::chrono::milliseconds kRedraw{100};
+constexpr std::chrono::seconds kPlainLine{5};
+
+volatile std::sig_atomic_t interrupt_seen = 0;
+volatile std::sig_atomic_t interrupt_quiet = 0;
+
+extern "C" void on_interrupt(int) {
+  constexpr std::string_view kNotice =
+      "\nstopping; the best model so far is kept (Ctrl-C again ends at once)\n";
+  interrupt_seen = 1;
+  if (interrupt_quiet) return;
+  [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, kNotice.data(), kNotice.size());
+}
+
+std::string clock_text(double seconds) {
+  const auto s = static_cast<long>(std::ceil(seconds));
+  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+std::string bar(const FitProgress& p) {
+  const double share = p.updates > 0 ? std::clamp(double(p.update) / p.updates, 0.0, 1.0) : 0.0;
+  const auto full = static_cast<std::size_t>(std::lround(share * kBarWidth));
+  return fmt::format("[{}{}] {:3.0f} %", std::string(full, '#'), std::string(kBarWidth - full, '.'),
+                     100 * share);
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  if (!(std::abs(value) >= 1e3)) return fmt::format("{:.3g}", value);
+  if (value >= 999.5e6) return fmt::format("{:.3g} G", value / 1e9);
+  if (value >= 999.5e3) return fmt::format("{:.3g} M", value / 1e6);
+  return fmt::format("{:.3g} k", value / 1e3);
+}
+
+std::string progress_line(const FitProgress& p) {
+  std::string text = fmt::format("loss {:.4f}", p.loss);
+  if (std::isfinite(p.held_out)) text += fmt::format("  held-out {:.4f}", p.held_out);
+  if (p.steps_per_second > 0) text += fmt::format("  {} steps/s", short_number(p.steps_per_second));
+  if (std::isfinite(p.seconds_left)) text += fmt::format("  {} left", clock_text(p.seconds_left));
+  return text;
+}
+
+Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+  if (drawn_ && terminal_) print_error("\n");
+}
+
+void Progress::show(const FitProgress& p) {
+  if (quiet_) return;
+  const Clock::time_point now = Clock::now();
+  const bool new_stage = p.stage != stage_;
+  const bool last_update = p.updates > 0 && p.update == p.updates;
+  const auto pause = terminal_ ? Clock::duration(kRedraw) : Clock::duration(kPlainLine);
+  if (!new_stage && !(terminal_ && last_update) && now - last_ < pause) return;
+  if (terminal_) {
+    // A finished stage keeps its line.
+    if (new_stage && drawn_) print_error("\n");
+    std::string line = fmt::format("{}  {}  {}", p.stage, bar(p), progress_line(p));
+    line = line.substr(0, terminal_width() - 1);
+    print_error("\r" + line + "\x1b[K");
+  } else {
+    print_error(fmt::format("{}  {}/{}  {}\n", p.stage, p.update, p.updates, progress_line(p)));
+  }
+  drawn_ = true;
+  stage_ = p.stage;
+  last_ = now;
+}
+
+InterruptGuard::InterruptGuard(bool quiet) {
+  interrupt_seen = 0;
+  interrupt_quiet = quiet ? 1 : 0;
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  // The handler serves once; after it, the default ends the program.
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+InterruptGuard::~InterruptGuard() { std::signal(SIGINT, SIG_DFL); }
+
+bool InterruptGuard::interrupted() { return interrupt_seen != 0; }
+
+}  // namespace kalmia::cli

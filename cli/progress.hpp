@@ -1,0 +1,51 @@
+/// \file
+/// How a fit's progress is shown, and how Ctrl-C ends it.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "kalmia/fit.hpp"
+
+namespace kalmia::cli {
+
+/// Shows progress on standard error: on a terminal a bar redrawn in place, elsewhere a line every
+/// few seconds.
+class Progress {
+ public:
+  explicit Progress(bool quiet);
+  /// Leaves the bar's line, so that what is printed next begins its own.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(const FitProgress& progress);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool quiet_;
+  bool terminal_;
+  bool drawn_ = false;
+  std::string stage_;
+  Clock::time_point last_;
+};
+
+/// One line about where a fit stands, without the bar.
+std::string progress_line(const FitProgress& progress);
+
+/// 1234567 -> "1.23 M".
+std::string short_number(double value);
+
+/// While it lives, the first Ctrl-C only sets a flag; the second ends the program at once.
+class InterruptGuard {
+ public:
+  explicit InterruptGuard(bool quiet);
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  static bool interrupted();
+};
+
+}  // namespace kalmia::cli

@@ -1,0 +1,25 @@
+// kalmia smooth: states from all measurements.
+#include "command.hpp"
+#include "estimate.hpp"
+
+namespace kalmia::cli {
+
+void run_smooth(const Arguments& arguments) {
+  Parser parser("smooth",
+                "Estimates each state from all measurements, before and after it: the best "
+                "estimate of the past.\n"
+                "Writes the states with their standard deviations (<state>_std), in the format of "
+                "OUT's name:\n"
+                ".csv, .npz (with full covariances), .jsonl, .wav, .flac.",
+                "kalmia smooth lorenz.kalmia lorenz.csv -o clean.csv\n"
+                "kalmia smooth lorenz.kalmia lorenz.csv --json -o clean.npz");
+  EstimateCommand command;
+  command.add_to(parser);
+  command.add_common(parser);
+  if (!parser.parse(arguments)) return;
+  command.run([&command](const Model& model, const Dataset& data) {
+    return model.smooth(data, command.common.threads);
+  });
+}
+
+}  // namespace kalmia::cli

@@ -1,0 +1,127 @@
+// kalmia stream: filters lines from standard input, answering each at once.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "command.hpp"
+#include "kalmia/error.hpp"
+#include "kalmia/model.hpp"
+#include "line_reader.hpp"
+#include "output.hpp"
+#include "parser.hpp"
+#include "state_store.hpp"
+#include "stream_answers.hpp"
+#include "stream_line.hpp"
+
+namespace kalmia::cli {
+namespace {
+
+constexpr const char* kDescription =
+    "Filters lines from standard input, v1,v2,... (commas or spaces; empty or NaN: missing; no "
+    "header,\n"
+    "no time column), and answers each at once with a line: the states, then their standard\n"
+    "deviations, named by a first line. With --key the first field of a line tells the series "
+    "apart;\n"
+    "each has its own state, and there may be millions. Answers are held back only while more "
+    "input\n"
+    "is waiting.";
+
+constexpr const char* kExamples =
+    "printf '1,2,3\\n1.1,,3.2\\n' | kalmia stream lorenz.kalmia\n"
+    "printf 'a 1 2 3\\nb 4 5 6\\na 1.1 2.1 3.1\\n' | kalmia stream lorenz.kalmia --key --json";
+
+// The filter of one series or of many.
+class Filters {
+ public:
+  explicit Filters(const Model& model, bool keyed)
+      : stream_(model.stream()), keyed_(keyed), state_(stream_.start()), store_(state_) {}
+
+  const Stream& stream() const { return stream_; }
+
+  void step(std::string_view key, std::span<const double> y) {
+    std::byte* const slot = keyed_ ? store_.find(key) : nullptr;
+    if (keyed_) store_.load(slot, state_);
+    try {
+      stream_.step(state_, y);
+    } catch (const NumericalError&) {
+      // The state is of no use any more; the next line of the series begins anew.
+      state_ = stream_.start();
+      if (keyed_) store_.save(state_, slot);
+      throw;
+    }
+    if (keyed_) store_.save(state_, slot);
+  }
+
+ private:
+  Stream stream_;
+  bool keyed_;
+  Stream::State state_;
+  StateStore store_;
+};
+
+struct StreamCommand {
+  std::string model;
+  bool keyed = false;
+  bool no_header = false;
+  bool skip_bad = false;
+  CommonOptions common;
+
+  bool parse(const Arguments& arguments) {
+    Parser parser("stream", kDescription, kExamples);
+    parser.positional("MODEL", "model file made by kalmia fit", model);
+    parser.flag("--key", "the first field names the series; the answer begins with it", keyed);
+    parser.flag("--no-header", "do not name the answers' columns in a first line", no_header);
+    parser.flag("--skip-bad", "answer a bad line with an empty one and go on", skip_bad);
+    common.add_to(parser);
+    return parser.parse(arguments);
+  }
+};
+
+// Runs `work` on a line; errors get its place.
+template <typename Work>
+void at_line(std::size_t number, const Work& work) {
+  const auto place = [number](const std::exception& e) {
+    return fmt::format("<stdin>:{}: {}", number, e.what());
+  };
+  try {
+    work();
+  } catch (const DataError& e) {
+    throw DataError(place(e));
+  } catch (const NumericalError& e) {
+    throw NumericalError(place(e));
+  }
+}
+
+}  // namespace
+
+void run_stream(const Arguments& arguments) {
+  StreamCommand command;
+  if (!command.parse(arguments)) return;
+  const Model model = Model::load(command.model);
+  Filters filters(model, command.keyed);
+  StreamAnswers answers(model, command.keyed, command.common.json);
+  if (!command.no_header && !command.common.json) answers.add_header();
+
+  LineReader reader(STDIN_FILENO, [&answers] { answers.flush(); });
+  std::vector<double> y(static_cast<std::size_t>(model.meas_dim()));
+  std::string_view line;
+  const auto answer = [&] {
+    const std::string_view key = parse_stream_line(line, command.keyed, y);
+    filters.step(key, y);
+    answers.add(key, filters.stream());
+  };
+  while (reader.next(line)) {
+    try {
+      at_line(reader.line_number(), answer);
+    } catch (const Error& e) {
+      if (!command.skip_bad) {
+        answers.flush();
+        throw;
+      }
+      print_error(fmt::format("kalmia stream: {}\n", e.what()));
+      answers.add_empty();
+    }
+  }
+  answers.flush();
+}
+
+}  // namespace kalmia::cli

@@ -1,0 +1,94 @@
+#include "stream_answers.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+
+#include "kalmia/error.hpp"
+#include "report.hpp"
+
+namespace kalmia::cli {
+namespace {
+
+std::string json_text(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Value i of the means followed by the standard deviations.
+double moment(const Stream& stream, std::size_t i) {
+  const std::size_t n = stream.mean().size();
+  return i < n ? stream.mean()[i] : std::sqrt(stream.covariance()[(i - n) * (n + 1)]);
+}
+
+}  // namespace
+
+StreamAnswers::StreamAnswers(const Model& model, bool keyed, bool json)
+    : keyed_(keyed), json_(json), names_(model.state_names()) {
+  for (const std::string& name : model.state_names()) names_.push_back(name + "_std");
+  for (const std::string& name : names_) labels_.push_back(json_text(name) + ":");
+}
+
+void StreamAnswers::add_header() {
+  if (keyed_) text_ += "key,";
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (i > 0) text_ += ',';
+    text_ += names_[i];
+  }
+  text_ += '\n';
+}
+
+void StreamAnswers::add(std::string_view key, const Stream& stream) {
+  if (json_) {
+    add_json(key, stream);
+  } else {
+    add_csv(key, stream);
+  }
+}
+
+void StreamAnswers::add_csv(std::string_view key, const Stream& stream) {
+  if (keyed_) {
+    text_ += key;
+    text_ += ',';
+  }
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (i > 0) text_ += ',';
+    fmt::format_to(std::back_inserter(text_), "{}", moment(stream, i));
+  }
+  text_ += '\n';
+}
+
+void StreamAnswers::add_json(std::string_view key, const Stream& stream) {
+  text_ += '{';
+  if (keyed_) text_ += "\"key\":" + json_text(key) + ",";
+  for (std::size_t i = 0; i < names_.size(); ++i) add_json_value(labels_[i], moment(stream, i));
+  add_json_value("\"log_likelihood\":", stream.log_likelihood());
+  text_.back() = '}';
+  text_ += '\n';
+}
+
+void StreamAnswers::add_json_value(std::string_view label, double number) {
+  text_ += label;
+  if (std::isfinite(number)) {
+    fmt::format_to(std::back_inserter(text_), "{},", number);
+  } else {
+    text_ += "null,";
+  }
+}
+
+void StreamAnswers::flush() {
+  for (std::size_t sent = 0; sent < text_.size();) {
+    const ssize_t count = write(STDOUT_FILENO, text_.data() + sent, text_.size() - sent);
+    if (count >= 0) {
+      sent += static_cast<std::size_t>(count);
+    } else if (errno != EINTR) {
+      throw IoError(fmt::format("standard output: {}", std::strerror(errno)));
+    }
+  }
+  text_.clear();
+}
+
+}  // namespace kalmia::cli

@@ -1,0 +1,39 @@
+/// \file
+/// What `kalmia stream` answers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kalmia/model.hpp"
+
+namespace kalmia::cli {
+
+/// Collects answers, one line each, and sends them to standard output.
+class StreamAnswers {
+ public:
+  /// `keyed`: answers begin with the key. `json`: they are JSON objects, else CSV.
+  StreamAnswers(const Model& model, bool keyed, bool json);
+
+  /// The line that names the columns.
+  void add_header();
+  /// The moments of the stream's last step.
+  void add(std::string_view key, const Stream& stream);
+  void add_empty() { text_ += '\n'; }
+  /// Sends all. Throws IoError.
+  void flush();
+
+ private:
+  void add_csv(std::string_view key, const Stream& stream);
+  void add_json(std::string_view key, const Stream& stream);
+  void add_json_value(std::string_view label, double number);
+
+  bool keyed_;
+  bool json_;
+  std::vector<std::string> names_;   ///< states, then their standard deviations
+  std::vector<std::string> labels_;  ///< the names as JSON writes them, each with its colon
+  std::string text_;
+};
+
+}  // namespace kalmia::cli

@@ -1,0 +1,94 @@
+#include "stream_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <system_error>
+
+#include "kalmia/error.hpp"
+
+namespace kalmia::cli {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+bool is_space(char c) { return c == ' ' || c == '\t'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Cuts the first part off. Precondition: `rest` is trimmed.
+std::string_view cut_part(std::string_view& rest, bool commas) {
+  const auto end = commas ? std::find(rest.begin(), rest.end(), ',')
+                          : std::find_if(rest.begin(), rest.end(), is_space);
+  const auto length = static_cast<std::size_t>(end - rest.begin());
+  const std::string_view part = rest.substr(0, length);
+  rest.remove_prefix(length);
+  if (commas) {
+    if (!rest.empty()) rest.remove_prefix(1);
+    return trimmed(part);
+  }
+  rest = trimmed(rest);
+  return part;
+}
+
+// Text of a message, cut so that binary input does not fill the terminal.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  std::string shown;
+  for (const char c : text.substr(0, kLongest)) shown += c >= ' ' && c != 127 ? c : '?';
+  return '"' + shown + (text.size() > kLongest ? "...\"" : "\"");
+}
+
+double parse_value(std::string_view text, std::size_t column) {
+  if (text.empty() || text == "NA") return kMissing;
+  std::string_view digits = text;
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  double value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, value);
+  if (error == std::errc::result_out_of_range)
+    throw DataError(fmt::format("value {} is {}, which no double can hold", column, quoted(text)));
+  if (error != std::errc{} || rest != end)
+    throw DataError(fmt::format("value {} is {}, but it must be a number (or empty: missing)",
+                                column, quoted(text)));
+  return value;
+}
+
+}  // namespace
+
+std::string_view parse_stream_line(std::string_view line, bool keyed, std::span<double> values) {
+  std::string_view rest = trimmed(line);
+  const bool commas = rest.find(',') != std::string_view::npos;
+  std::string_view key;
+  if (keyed) {
+    key = cut_part(rest, commas);
+    if (key.empty()) throw DataError("no key in front of the values");
+    rest = trimmed(rest);
+  }
+  std::fill(values.begin(), values.end(), kMissing);
+  // A key alone, or an empty line.
+  if (rest.empty()) return key;
+  std::size_t count = 0;
+  bool more = true;
+  while (more) {
+    // A comma at the very end stands before one more, missing value.
+    more = commas ? rest.find(',') != std::string_view::npos : true;
+    const std::string_view part = cut_part(rest, commas);
+    if (!commas) more = !rest.empty();
+    if (count < values.size()) values[count] = parse_value(part, count + 1);
+    ++count;
+  }
+  if (count != values.size())
+    throw DataError(fmt::format("line has {} {}, but the model measures {}", count,
+                                count == 1 ? "value" : "values", values.size()));
+  return key;
+}
+
+}  // namespace kalmia::cli

@@ -1,0 +1,15 @@
+/// \file
+/// Guesses what a mistyped word was meant to be.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kalmia::cli {
+
+/// "; did you mean <nearest>?", or nothing if no known word is near. Near: letters added, dropped,
+/// changed or swapped in at most a third of the word.
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known);
+
+}  // namespace kalmia::cli
