@@ -43,8 +43,7 @@ void check_output(const std::string& path, const std::vector<std::string>& input
   if (path.empty()) throw ConfigError("the name of the output file is empty");
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status))
-    throw IoError(path + ": is a directory, but the output must be a file");
+  if (fs::is_directory(status)) throw IoError("cannot write " + path + ": it is a directory");
   for (const std::string& input : inputs) {
     if (input != "-" && !fs::is_character_file(status) && same_file(path, input))
       throw ConfigError(path + ": is both input and output; give the output another name");
@@ -52,14 +51,14 @@ void check_output(const std::string& path, const std::vector<std::string>& input
   fs::path folder = fs::path(path).parent_path();
   if (folder.empty()) folder = ".";
   if (!fs::is_directory(folder, error))
-    throw IoError(fmt::format("{}: there is no folder {} to write it to", path, folder.string()));
+    throw IoError(fmt::format("cannot write {}: there is no folder {}", path, folder.string()));
   const bool exists = fs::exists(status);
   if (exists && access(path.c_str(), W_OK) != 0)
-    throw IoError(fmt::format("{}: cannot be overwritten: {}", path, std::strerror(errno)));
+    throw IoError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   // A new file is put together beside its final place.
   if ((!exists || fs::is_regular_file(status)) && access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw IoError(fmt::format("{}: cannot write to the folder {}: {}", path, folder.string(),
-                              std::strerror(errno)));
+    throw IoError(
+        fmt::format("cannot write {}: folder {}: {}", path, folder.string(), std::strerror(errno)));
   }
 }
 
