@@ -20,8 +20,8 @@ struct ModelOptions {
   /// measured channel, `lorenz`, `linear-motion`; `auto` tries the motion models and takes the one
   /// whose static filter predicts held-out measurements best.
   std::string prior = "auto";
-  /// Order of the Taylor series of `lorenz` and `linear-motion`.
-  int order = 2;
+  /// Order of the Taylor series of `lorenz` and `linear-motion`; 0: as in the paper, 2 and 1.
+  int order = 0;
   /// Measurement noise: a standard deviation (`0.5`), one for each channel (`0.5,0.3`), a
   /// covariance by rows (`0.25,0.1;0.1,0.3`), `learn` (one variance for each channel) or
   /// `learn-full` (a covariance).
@@ -37,7 +37,8 @@ requires std::same_as<std::remove_const_t<Options>, ModelOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("prior", o.prior,
         "auto, constant-position, constant-velocity, constant-acceleration, lorenz, linear-motion");
-  visit("order", o.order, "order of the Taylor series of lorenz and linear-motion");
+  visit("order", o.order,
+        "order of the Taylor series of lorenz and linear-motion; 0: 2 and 1, as in the paper");
   visit("noise", o.noise, "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full");
   visit("hidden", o.hidden, "hidden units of the GRU; 0: no networks");
   visit("decoder", o.decoder, "widths of the decoder's hidden layers");

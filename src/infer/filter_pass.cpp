@@ -1,0 +1,169 @@
+#include "infer/filter_pass.hpp"
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <limits>
+
+#include "kalman/classical_smoother.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::infer {
+namespace {
+
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using MatrixView = Eigen::Map<const RowMatrix>;
+using VectorView = Eigen::Map<const Eigen::VectorXd>;
+using kalman::kLanes;
+using kalman::row_at;
+
+// Q = P_pred - F P_filt F', all in lines.
+void process_noise(int N, const kalman::SmootherState& state, double* FP, double* Q) {
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      for (int b = 0; b < kLanes; ++b) {
+        double sum = 0;
+        for (int p = 0; p < N; ++p)
+          sum += state.F[(i * N + p) * kLanes + b] * state.P_filt[(p * N + j) * kLanes + b];
+        FP[(i * N + j) * kLanes + b] = sum;
+      }
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j <= i; ++j)
+      for (int b = 0; b < kLanes; ++b) {
+        double value = state.P_pred[(i * N + j) * kLanes + b];
+        for (int p = 0; p < N; ++p)
+          value -= FP[(i * N + p) * kLanes + b] * state.F[(j * N + p) * kLanes + b];
+        Q[(i * N + j) * kLanes + b] = Q[(j * N + i) * kLanes + b] = value;
+      }
+}
+
+struct SmootherWorkspace {
+  explicit SmootherWorkspace(int N)
+      : state(N),
+        FP(static_cast<std::size_t>(N * N * kLanes)),
+        Q(static_cast<std::size_t>(N * N * kLanes)) {}
+  kalman::SmootherState state;
+  Buffer<double> FP, Q;
+};
+
+// A symmetric root of a covariance that may be singular, rounding errors cut off.
+RowMatrix root_of(const RowMatrix& P) {
+  const Eigen::SelfAdjointEigenSolver<RowMatrix> solver(P);
+  return solver.eigenvectors() * solver.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
+}
+
+}  // namespace
+
+FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+                    const Wanted& wanted, ThreadTeam& team,
+                    const std::function<std::string(int piece)>& name) {
+  FilterPass pass;
+  FilterResult& result = pass.moments;
+  const int N = model.state_dim();
+  result.series = static_cast<int>(pieces.size());
+  result.state_dim = N;
+  result.meas_dim = model.meas_dim();
+  for (const Piece& piece : pieces) {
+    pass.lengths.push_back(piece.steps);
+    result.steps = std::max(result.steps, piece.steps);
+  }
+  result.log_likelihood.assign(pieces.size(), 0);
+  const auto rows = pieces.size() * static_cast<std::size_t>(result.steps);
+  const auto vectors = rows * static_cast<std::size_t>(N);
+  const auto matrices = vectors * static_cast<std::size_t>(N);
+  if (wanted.predicted) result.predicted = {Array(vectors), Array(matrices)};
+  if (wanted.filtered) result.filtered = {Array(vectors), Array(matrices)};
+  if (wanted.transition) pass.F.resize(matrices);
+  run_filter(
+      model, pieces, wanted, team,
+      [&](int piece, int first, int count, const LaneMoments& moments) {
+        for (int i = 0; i < count; ++i) {
+          const std::size_t x = row_at(result, piece, first + i, N);
+          const std::size_t P = row_at(result, piece, first + i, N * N);
+          if (wanted.predicted) {
+            moments.x_pred(i, N, result.predicted.mean.data() + x);
+            moments.P_pred(i, N, result.predicted.covariance.data() + P);
+          }
+          if (wanted.filtered) {
+            moments.x_filt(i, N, result.filtered.mean.data() + x);
+            moments.P_filt(i, N, result.filtered.covariance.data() + P);
+          }
+          if (wanted.transition) moments.F(i, N, pass.F.data() + P);
+          result.log_likelihood[static_cast<std::size_t>(piece)] += moments.nll(i);
+        }
+      },
+      name);
+  return pass;
+}
+
+void smooth_pass(FilterPass& pass, ThreadTeam& team) {
+  FilterResult& result = pass.moments;
+  const int N = result.state_dim;
+  result.smoothed = {Array(result.filtered.mean.size()), Array(result.filtered.covariance.size())};
+  MeasurementsView view;
+  view.series = result.series;
+  view.steps = result.steps;
+  view.meas_dim = result.meas_dim;
+  view.lengths = pass.lengths;
+  const std::vector<kalman::LinePlan> plans = kalman::plan_lines(view);
+  std::vector<SmootherWorkspace> workspaces;
+  for (int t = 0; t < team.size(); ++t) workspaces.emplace_back(N);
+  team.run(static_cast<int>(plans.size()), [&](int line, int thread) {
+    SmootherWorkspace& w = workspaces[static_cast<std::size_t>(thread)];
+    const kalman::LinePlan& plan = plans[static_cast<std::size_t>(line)];
+    kalman::smooth_line(plan, kalman::kAllLaneBits, nullptr, w.Q.data(), w.state, result,
+                        [&](int k, lanes::LaneBits live, kalman::SmootherState& state) {
+                          for (int b = 0; b < plan.count; ++b)
+                            if ((live >> b) & 1)
+                              kalman::write_lane(
+                                  state.F, N * N, b,
+                                  pass.F.data() + row_at(result, plan.series[b], k, N * N));
+                          process_noise(N, state, w.FP.data(), w.Q.data());
+                        });
+  });
+}
+
+void sample_pass(const FilterPass& pass, int s, std::span<RandomStream> random,
+                 std::span<double> trajectories) {
+  const FilterResult& r = pass.moments;
+  const int N = r.state_dim;
+  const int steps = pass.lengths[static_cast<std::size_t>(s)];
+  if (steps == 0) return;
+  const auto state = [&](std::size_t sample, int k) {
+    return Eigen::Map<Eigen::VectorXd>(trajectories.data() +
+                                           static_cast<std::ptrdiff_t>(sample) * steps * N +
+                                           static_cast<std::ptrdiff_t>(k) * N,
+                                       N);
+  };
+  const auto matrix = [&](const Array& array, int k) {
+    return MatrixView(array.data() + row_at(r, s, k, N * N), N, N);
+  };
+  const auto vector = [&](const Array& array, int k) {
+    return VectorView(array.data() + row_at(r, s, k, N), N);
+  };
+  const auto draw = [&](std::size_t sample, const Eigen::VectorXd& mean, const RowMatrix& root,
+                        int k) {
+    Eigen::VectorXd z(N);
+    for (int i = 0; i < N; ++i) z(i) = random[sample].normal();
+    state(sample, k) = mean + root * z;
+  };
+  const RowMatrix last = root_of(matrix(r.filtered.covariance, steps - 1));
+  for (std::size_t i = 0; i < random.size(); ++i)
+    draw(i, vector(r.filtered.mean, steps - 1), last, steps - 1);
+  for (int k = steps - 1; k > 0; --k) {
+    const MatrixView F(pass.F.data() + row_at(r, s, k, N * N), N, N);
+    const MatrixView P_filt = matrix(r.filtered.covariance, k - 1);
+    const MatrixView P_pred = matrix(r.predicted.covariance, k);
+    const Eigen::LDLT<RowMatrix> solver(P_pred);
+    const RowMatrix J = solver.solve(F * P_filt).transpose();
+    const RowMatrix IJF = RowMatrix::Identity(N, N) - J * F;
+    const RowMatrix Q = P_pred - F * P_filt * F.transpose();
+    const RowMatrix root = root_of(IJF * P_filt * IJF.transpose() + J * Q * J.transpose());
+    for (std::size_t i = 0; i < random.size(); ++i) {
+      const Eigen::VectorXd mean =
+          vector(r.filtered.mean, k - 1) + J * (state(i, k) - vector(r.predicted.mean, k));
+      draw(i, mean, root, k - 1);
+    }
+  }
+}
+
+}  // namespace kalmia::infer

@@ -1,0 +1,43 @@
+// The moments of some series side by side, in the model's units: filtered, then smoothed or
+// sampled.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "infer/run.hpp"
+#include "kalmia/classical.hpp"
+
+namespace kalmia::infer {
+
+struct FilterPass {
+  /// Arrays (series, steps, ...) as `wanted`; log_likelihood holds the engine's nll.
+  FilterResult moments;
+  std::vector<double> F;  ///< (series, steps, N, N); F[k] leads from k-1 to k
+  std::vector<int> lengths;
+};
+
+/// Filters the pieces. Rows beyond a piece's length are NaN.
+FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+                    const Wanted& wanted, ThreadTeam& team,
+                    const std::function<std::string(int piece)>& name);
+
+/// The linearized (Rauch-Tung-Striebel) smoother over a pass with everything wanted: sets
+/// moments.smoothed.
+///
+/// Paper: Sec. 6; see docs/errata.md, item 1.
+void smooth_pass(FilterPass& pass, ThreadTeam& team);
+
+/// One trajectory (steps x N) of series `s` from the smoothing distribution, by sampling backwards:
+///
+///   x[K] ~ N(x[K|<=K], P[K|<=K])
+///   x[k-1] | x[k] ~ N(x_filt + J (x[k] - x_pred), (I - J F) P_filt (I - J F)' + J Q J')
+///
+/// with J and Q of the smoother's step. `trajectories`: (count, steps, N), each from its stream.
+void sample_pass(const FilterPass& pass, int s, std::span<RandomStream> random,
+                 std::span<double> trajectories);
+
+}  // namespace kalmia::infer

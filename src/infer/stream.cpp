@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "infer/stream_impl.hpp"
+
+namespace kalmia {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+// State::network holds h and the features; State::filter whether the series has started, the last
+// values, the centre, x and P.
+Stream::Impl::Impl(std::shared_ptr<const Model::Impl> shared_model)
+    : model(std::move(shared_model)),
+      filter(model->learned->window(), model->learned->parameters()),
+      state(filter.start()),
+      last(static_cast<std::size_t>(model->learned->meas_dim()), kMissing),
+      y(last.size()),
+      mean(state.x.size()),
+      covariance(state.P.size()) {}
+
+model::StreamResult Stream::Impl::step(const double* now) {
+  return filter.step(state, {now, y.size()});
+}
+
+void Stream::Impl::show(const double* shown) {
+  model->learned->description().features.step_to(shown, last.data(), state.features.data(),
+                                                 state.centre.data());
+}
+
+void Stream::Impl::load(const State& from) {
+  const float* network = from.network.data();
+  std::copy_n(network, state.h.size(), state.h.begin());
+  std::copy_n(network + state.h.size(), state.features.size(), state.features.begin());
+  const double* number = from.filter.data();
+  state.started = *number++ != 0;
+  for (std::vector<double>* part : {&last, &state.centre, &state.x, &state.P}) {
+    std::copy_n(number, part->size(), part->begin());
+    number += part->size();
+  }
+}
+
+void Stream::Impl::store(State& to) const {
+  std::copy(state.h.begin(), state.h.end(), to.network.begin());
+  std::copy(state.features.begin(), state.features.end(),
+            to.network.begin() + static_cast<std::ptrdiff_t>(state.h.size()));
+  auto number = to.filter.begin();
+  *number++ = state.started ? 1 : 0;
+  for (const std::vector<double>* part : {&last, &state.centre, &state.x, &state.P})
+    number = std::copy(part->begin(), part->end(), number);
+}
+
+Stream::Stream(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Stream::~Stream() = default;
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+
+Stream::State Stream::start() const {
+  const Impl& s = *impl_;
+  State state;
+  state.network.assign(s.state.h.size() + s.state.features.size(), 0.0f);
+  state.filter.assign(
+      1 + s.last.size() + s.state.centre.size() + s.state.x.size() + s.state.P.size(), 0.0);
+  std::fill_n(state.filter.begin() + 1, s.last.size(), kMissing);
+  return state;
+}
+
+void Stream::step(State& state, std::span<const double> given) {
+  Impl& s = *impl_;
+  const model::Units& units = s.model->learned->description().units;
+  if (given.size() != s.y.size())
+    throw DataError("step: " + std::to_string(given.size()) + " values, but the model measures " +
+                    std::to_string(s.y.size()) + " channels");
+  int measured = 0;
+  double log_units = 0;
+  for (std::size_t m = 0; m < given.size(); ++m) {
+    if (std::isinf(given[m]))
+      throw DataError("step: value " + std::to_string(m + 1) +
+                      " is infinite; use NaN for a missing value");
+    s.y[m] = (given[m] - units.y_offset[m]) / units.y_scale[m];
+    if (std::isnan(given[m])) continue;
+    ++measured;
+    log_units += std::log(units.y_scale[m]);
+  }
+  s.load(state);
+  const model::StreamResult result = s.step(s.y.data());
+  if (result.failed)
+    throw NumericalError(
+        "step: the likelihood is not finite; the measurement is beyond anything the model can "
+        "follow. Start the series anew");
+  s.show(s.y.data());
+  s.store(state);
+  const std::size_t N = s.mean.size();
+  for (std::size_t i = 0; i < N; ++i) {
+    s.mean[i] = units.x_offset[i] + units.x_scale[i] * s.state.x[i];
+    for (std::size_t j = 0; j < N; ++j)
+      s.covariance[i * N + j] = units.x_scale[i] * units.x_scale[j] * s.state.P[i * N + j];
+  }
+  s.log_likelihood = -0.5 * (result.nll + measured * std::log(2 * std::numbers::pi)) - log_units;
+}
+
+std::span<const double> Stream::mean() const { return impl_->mean; }
+std::span<const double> Stream::covariance() const { return impl_->covariance; }
+double Stream::log_likelihood() const { return impl_->log_likelihood; }
+
+}  // namespace kalmia

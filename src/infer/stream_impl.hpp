@@ -1,0 +1,29 @@
+// What the public Stream holds.
+#pragma once
+
+#include "infer/model_impl.hpp"
+#include "model/stream.hpp"
+
+namespace kalmia {
+
+struct Stream::Impl {
+  explicit Impl(std::shared_ptr<const Model::Impl> shared_model);
+
+  /// Predicts, updates with y (in the model's units, NaN = missing) and notes what the networks
+  /// read next: `shown`, which is y unless the caller feeds predictions back.
+  model::StreamResult step(const double* y);
+  void show(const double* shown);
+  /// Loads and stores the working state.
+  void load(const State& state);
+  void store(State& state) const;
+
+  std::shared_ptr<const Model::Impl> model;
+  model::FilterStream<float> filter;
+  model::StreamState<float> state;
+  std::vector<double> last;  ///< last value of each channel, NaN until there is one
+  std::vector<double> y;     ///< M, in the model's units
+  std::vector<double> mean, covariance;
+  double log_likelihood = 0;
+};
+
+}  // namespace kalmia

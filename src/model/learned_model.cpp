@@ -1,0 +1,113 @@
+#include "model/learned_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kalmia/error.hpp"
+
+namespace kalmia::model {
+namespace {
+
+void require_size(const char* what, std::size_t found, std::size_t needed) {
+  if (found != needed)
+    throw ConfigError(std::string("model: ") + what + " has " + std::to_string(found) +
+                      " numbers, but " + std::to_string(needed) + " are needed");
+}
+
+void require_scales(const char* what, const std::vector<double>& scales) {
+  for (const double scale : scales)
+    if (!(scale > 0) || !std::isfinite(scale))
+      throw ConfigError(std::string("model: an entry of ") + what +
+                        " is not a finite number above 0");
+}
+
+const ModelDescription& checked(const ModelDescription& d) {
+  const std::size_t M = d.measured_names.size();
+  require_size("y_scale", d.units.y_scale.size(), M);
+  require_size("y_offset", d.units.y_offset.size(), M);
+  require_size("features.mean", d.features.mean.size(), M);
+  require_size("features.spread", d.features.spread.size(), M);
+  require_size("features.step", d.features.step.size(), M);
+  require_size("features.use_level", d.features.use_level.size(), M);
+  require_scales("y_scale", d.units.y_scale);
+  require_scales("x_scale", d.units.x_scale);
+  require_scales("features.spread", d.features.spread);
+  require_scales("features.step", d.features.step);
+  return d;
+}
+
+}  // namespace
+
+Units make_units(const prior::Expert& expert, const std::vector<ChannelStatistics>& channels,
+                 double dt) {
+  Units units;
+  for (const ChannelStatistics& channel : channels) {
+    units.y_scale.push_back(expert.physical ? 1 : channel.step);
+    units.y_offset.push_back(expert.physical ? 0 : channel.mean);
+  }
+  for (const prior::StateKind& state : expert.states) {
+    const auto c = static_cast<std::size_t>(state.channel);
+    const double per_step = expert.physical ? 1 : std::pow(dt, -state.derivative);
+    units.x_scale.push_back(units.y_scale[c] * per_step);
+    units.x_offset.push_back(state.derivative == 0 ? units.y_offset[c] : 0);
+  }
+  return units;
+}
+
+FeatureSpec make_features(const prior::Expert& expert,
+                          const std::vector<ChannelStatistics>& channels, const Units& units) {
+  FeatureSpec features;
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    features.mean.push_back((channels[c].mean - units.y_offset[c]) / units.y_scale[c]);
+    features.spread.push_back(channels[c].spread / units.y_scale[c]);
+    features.step.push_back(2 * channels[c].step / units.y_scale[c]);
+    features.use_level.push_back(channels[c].wanders ? 0 : 1);
+  }
+  features.measured_state = expert.measured_state;
+  features.state_dim = expert.state_dim();
+  return features;
+}
+
+ArchitectureOptions architecture_options(const ModelDescription& description,
+                                         const prior::Expert& expert) {
+  ArchitectureOptions options;
+  options.state_dim = expert.state_dim();
+  options.meas_dim = expert.meas_dim();
+  options.input_dim = description.features.input_dim();
+  options.hidden = description.hidden;
+  options.decoder = description.decoder;
+  return options;
+}
+
+template <typename T>
+LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> parameters,
+                              std::vector<double> R)
+    : description_(std::move(description)),
+      expert_(prior::make_expert(description_.prior, description_.prior_order, description_.dt,
+                                 checked(description_).measured_names)),
+      architecture_(architecture_options(description_, expert_)),
+      emission_(expert_.state_dim(), expert_.meas_dim(), expert_.emission(), std::move(R)) {
+  const auto N = static_cast<std::size_t>(expert_.state_dim());
+  require_size("x_scale", description_.units.x_scale.size(), N);
+  require_size("x_offset", description_.units.x_offset.size(), N);
+  description_.features.measured_state = expert_.measured_state;
+  description_.features.state_dim = expert_.state_dim();
+  set_parameters(parameters);
+}
+
+template <typename T>
+void LearnedModel<T>::set_parameters(std::span<const T> parameters) {
+  require_size("the parameter block", parameters.size(),
+               static_cast<std::size_t>(architecture_.parameters.size()));
+  for (const T value : parameters)
+    if (!std::isfinite(value)) throw ConfigError("model: a parameter is not finite");
+  parameters_.resize(parameters.size());
+  std::copy(parameters.begin(), parameters.end(), parameters_.data());
+  network_.pack(architecture_, parameters_.data());
+}
+
+template class LearnedModel<float>;
+template class LearnedModel<double>;
+
+}  // namespace kalmia::model

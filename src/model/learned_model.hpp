@@ -1,0 +1,91 @@
+// A fitted model: its description, its numbers, and the parts the engine runs on.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "kalman/emission.hpp"
+#include "kalmia/data.hpp"
+#include "model/channels.hpp"
+#include "model/features.hpp"
+#include "model/network.hpp"
+#include "model/window.hpp"
+#include "prior/expert.hpp"
+
+namespace kalmia::model {
+
+/// Between the user's units and those the model computes in: user = offset + scale * model.
+struct Units {
+  std::vector<double> y_scale, y_offset;  ///< M
+  std::vector<double> x_scale, x_offset;  ///< N
+};
+
+/// Everything about a model but its numbers; what the file's header says.
+struct ModelDescription {
+  std::vector<std::string> measured_names;
+  std::string prior;
+  int prior_order = 0;
+  double dt = 1;  ///< time between steps
+  Units units;
+  FeatureSpec features;
+  int hidden = 1;
+  std::vector<int> decoder;  ///< widths; empty and hidden 1: a static model, without networks
+  std::string noise;         ///< as the user stated it
+  DataOptions data;          ///< how the columns were read
+  std::string summary_json =
+      "{}";  ///< how training went, without anything that varies from run to run
+};
+
+/// The scaling that suits an expert and channels: none for a map in physical units, else each
+/// channel by its step, about its mean.
+Units make_units(const prior::Expert& expert, const std::vector<ChannelStatistics>& channels,
+                 double dt);
+
+/// The features that suit them.
+FeatureSpec make_features(const prior::Expert& expert,
+                          const std::vector<ChannelStatistics>& channels, const Units& units);
+
+/// A description with its numbers, ready to run. T: float in use, double while the static stage is
+/// fitted.
+template <typename T>
+class LearnedModel {
+ public:
+  /// Throws ConfigError if the description contradicts itself, or numbers do not fit it.
+  LearnedModel(ModelDescription description, std::vector<T> parameters, std::vector<double> R);
+  LearnedModel(const LearnedModel&) = delete;
+  LearnedModel& operator=(const LearnedModel&) = delete;
+
+  const ModelDescription& description() const { return description_; }
+  const prior::Expert& expert() const { return expert_; }
+  const Architecture& architecture() const { return architecture_; }
+  const kalman::Emission& emission() const { return emission_; }
+  std::span<const T> parameters() const { return parameters_.span(); }
+  int state_dim() const { return architecture_.state_dim(); }
+  int meas_dim() const { return architecture_.meas_dim(); }
+
+  /// New numbers for the same model.
+  void set_parameters(std::span<const T> parameters);
+  void set_R(std::vector<double> R) { emission_.set_R(std::move(R)); }
+  void set_summary(std::string json) { description_.summary_json = std::move(json); }
+
+  /// What the engine runs; valid as long as this object.
+  WindowModel<T> window() const {
+    return {&architecture_, &network_, &emission_, expert_.map.get()};
+  }
+
+ private:
+  ModelDescription description_;
+  prior::Expert expert_;
+  Architecture architecture_;
+  kalman::Emission emission_;
+  Buffer<T> parameters_;
+  PackedNetwork<T> network_;
+};
+
+/// The architecture a description stands for.
+ArchitectureOptions architecture_options(const ModelDescription& description,
+                                         const prior::Expert& expert);
+
+}  // namespace kalmia::model

@@ -1,0 +1,235 @@
+#include "model/model_file.hpp"
+
+#include <zlib.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "kalmia/error.hpp"
+#include "kalmia/version.hpp"
+
+namespace kalmia::model {
+namespace {
+
+// Keys in the order they are written: the same model gives the same bytes, and people read headers.
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kLargestHeader = std::size_t{100} << 20;  // the limit of safetensors
+
+Json to_json(const ModelDescription& d) {
+  return {
+      {"measured", d.measured_names},
+      {"prior", d.prior},
+      {"prior_order", d.prior_order},
+      {"dt", d.dt},
+      {"noise", d.noise},
+      {"networks", {{"hidden", d.hidden}, {"decoder", d.decoder}}},
+      {"units",
+       {{"y_scale", d.units.y_scale},
+        {"y_offset", d.units.y_offset},
+        {"x_scale", d.units.x_scale},
+        {"x_offset", d.units.x_offset}}},
+      {"features",
+       {{"mean", d.features.mean},
+        {"spread", d.features.spread},
+        {"step", d.features.step},
+        {"use_level", d.features.use_level}}},
+      {"data",
+       {{"measure", d.data.measure},
+        {"truth", d.data.truth},
+        {"inputs", d.data.inputs},
+        {"time", d.data.time},
+        {"key", d.data.key}}},
+      {"training", Json::parse(d.summary_json)},
+  };
+}
+
+ModelDescription description_of(const Json& json) {
+  ModelDescription d;
+  json.at("measured").get_to(d.measured_names);
+  json.at("prior").get_to(d.prior);
+  json.at("prior_order").get_to(d.prior_order);
+  json.at("dt").get_to(d.dt);
+  json.at("noise").get_to(d.noise);
+  json.at("networks").at("hidden").get_to(d.hidden);
+  json.at("networks").at("decoder").get_to(d.decoder);
+  const Json& units = json.at("units");
+  units.at("y_scale").get_to(d.units.y_scale);
+  units.at("y_offset").get_to(d.units.y_offset);
+  units.at("x_scale").get_to(d.units.x_scale);
+  units.at("x_offset").get_to(d.units.x_offset);
+  const Json& features = json.at("features");
+  features.at("mean").get_to(d.features.mean);
+  features.at("spread").get_to(d.features.spread);
+  features.at("step").get_to(d.features.step);
+  features.at("use_level").get_to(d.features.use_level);
+  const Json& data = json.at("data");
+  data.at("measure").get_to(d.data.measure);
+  data.at("truth").get_to(d.data.truth);
+  data.at("inputs").get_to(d.data.inputs);
+  data.at("time").get_to(d.data.time);
+  data.at("key").get_to(d.data.key);
+  d.summary_json = json.at("training").dump();
+  return d;
+}
+
+std::string checksum(const std::string& description, const std::string& tensors,
+                     std::string_view data) {
+  uLong crc = crc32(0, nullptr, 0);
+  for (const std::string_view part :
+       {std::string_view(description), std::string_view(tensors), data})
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  return std::to_string(crc);
+}
+
+[[noreturn]] void refuse(const std::string& source, const std::string& why) {
+  throw DataError(source + ": " + why);
+}
+
+// A tensor's bytes; checks type, shape and place against what the model needs.
+std::string_view tensor(const Json& tensors, const std::string& name, const std::string& dtype,
+                        const std::vector<int>& shape, std::size_t bytes, std::string_view data,
+                        const std::string& source) {
+  if (!tensors.contains(name)) refuse(source, "tensor " + name + " is missing");
+  const Json& entry = tensors.at(name);
+  const auto offsets = entry.at("data_offsets").get<std::vector<std::size_t>>();
+  if (entry.at("dtype") != dtype || entry.at("shape") != Json(shape) || offsets.size() != 2 ||
+      offsets[0] > offsets[1] || offsets[1] > data.size() || offsets[1] - offsets[0] != bytes)
+    refuse(source, "tensor " + name + " has not the type, shape or size the description asks for");
+  return data.substr(offsets[0], bytes);
+}
+
+std::vector<int> shape_of(const nn::ParameterView& view) {
+  return view.cols == 1 ? std::vector<int>{view.rows} : std::vector<int>{view.rows, view.cols};
+}
+
+// The header of a file: its JSON and what follows it.
+struct Parts {
+  Json header;
+  std::string_view data;
+};
+
+Parts split(const std::string& bytes, const std::string& source) {
+  const std::string not_model = "not a Kalmia model: ";
+  if (bytes.size() < kLengthBytes)
+    refuse(source, not_model + "the file has " + std::to_string(bytes.size()) +
+                       " bytes, fewer than the length of a header takes");
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
+    length |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  if (length > kLargestHeader) refuse(source, not_model + "it has no header");
+  if (length > bytes.size() - kLengthBytes)
+    refuse(source, "the file is cut off: its header should have " + std::to_string(length) +
+                       " bytes, but " + std::to_string(bytes.size() - kLengthBytes) + " follow");
+  const std::string_view text(bytes.data() + kLengthBytes, length);
+  Parts parts;
+  parts.header = Json::parse(text, nullptr, false);
+  if (!parts.header.is_object()) refuse(source, not_model + "its header is not JSON");
+  parts.data = std::string_view(bytes).substr(kLengthBytes + length);
+  return parts;
+}
+
+std::size_t end_of_data(const Json& tensors) {
+  std::size_t end = 0;
+  for (const Json& entry : tensors)
+    end = std::max(end, entry.at("data_offsets").at(1).get<std::size_t>());
+  return end;
+}
+
+std::unique_ptr<LearnedModel<float>> parse(const std::string& bytes, const std::string& source) {
+  Parts parts = split(bytes, source);
+  if (!parts.header.contains("__metadata__"))
+    refuse(source, "not a Kalmia model: its header has no __metadata__");
+  const Json metadata = parts.header.at("__metadata__");
+  if (metadata.value("format", "") != "kalmia")
+    refuse(source, "not a Kalmia model: its format is not \"kalmia\"");
+  const std::string version = metadata.at("format_version").get<std::string>();
+  if (version != std::to_string(kModelFileVersion))
+    refuse(source, "format version " + version + ", but this build reads version " +
+                       std::to_string(kModelFileVersion) + "; update, or fit the model again");
+  Json tensors = parts.header;
+  tensors.erase("__metadata__");
+  const std::size_t end = end_of_data(tensors);
+  if (end != parts.data.size())
+    refuse(source, "the file is cut off or has grown: " + std::to_string(end) +
+                       " bytes of tensors are announced, but " + std::to_string(parts.data.size()) +
+                       " follow the header");
+  const std::string description = metadata.at("description").get<std::string>();
+  if (metadata.at("crc32") != checksum(description, tensors.dump(), parts.data))
+    refuse(source, "the file was altered: its checksum does not fit its content");
+
+  ModelDescription d = description_of(Json::parse(description));
+  const prior::Expert expert = prior::make_expert(d.prior, d.prior_order, d.dt, d.measured_names);
+  const Architecture architecture(architecture_options(d, expert));
+  std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
+  for (const nn::ParameterView& view : architecture.parameters.views()) {
+    const auto size = static_cast<std::size_t>(view.size()) * sizeof(float);
+    const std::string_view found =
+        tensor(tensors, view.name, "F32", shape_of(view), size, parts.data, source);
+    std::memcpy(parameters.data() + view.offset, found.data(), size);
+  }
+  const int M = expert.meas_dim();
+  std::vector<double> R(static_cast<std::size_t>(M * M));
+  const std::string_view found =
+      tensor(tensors, "noise.R", "F64", {M, M}, R.size() * sizeof(double), parts.data, source);
+  std::memcpy(R.data(), found.data(), found.size());
+  return std::make_unique<LearnedModel<float>>(std::move(d), std::move(parameters), std::move(R));
+}
+
+}  // namespace
+
+std::string model_file_bytes(const LearnedModel<float>& model) {
+  Json tensors = Json::object();
+  std::string data;
+  const auto add = [&](const std::string& name, const char* dtype, const std::vector<int>& shape,
+                       const void* from, std::size_t size) {
+    tensors[name] = {
+        {"dtype", dtype}, {"shape", shape}, {"data_offsets", {data.size(), data.size() + size}}};
+    data.append(static_cast<const char*>(from), size);
+  };
+  // Doubles first, so that every tensor is aligned.
+  const std::vector<double>& R = model.emission().R();
+  add("noise.R", "F64", {model.meas_dim(), model.meas_dim()}, R.data(), R.size() * sizeof(double));
+  for (const nn::ParameterView& view : model.architecture().parameters.views())
+    add(view.name, "F32", shape_of(view), model.parameters().data() + view.offset,
+        static_cast<std::size_t>(view.size()) * sizeof(float));
+
+  const std::string description = to_json(model.description()).dump();
+  Json header = Json::object();
+  header["__metadata__"] = {{"format", "kalmia"},
+                            {"format_version", std::to_string(kModelFileVersion)},
+                            {"kalmia_version", kVersionText},
+                            {"description", description},
+                            {"crc32", checksum(description, tensors.dump(), data)}};
+  for (const auto& [name, entry] : tensors.items()) header[name] = entry;
+  std::string text = header.dump();
+  text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
+
+  std::string bytes;
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
+    bytes += static_cast<char>((text.size() >> (8 * i)) & 0xff);
+  return bytes + text + data;
+}
+
+std::unique_ptr<LearnedModel<float>> parse_model_file(const std::string& bytes,
+                                                      const std::string& source) {
+  try {
+    return parse(bytes, source);
+  } catch (const nlohmann::json::exception& error) {
+    throw DataError(source + ": the header of the model file is damaged (" + error.what() + ")");
+  } catch (const ConfigError& error) {
+    throw DataError(source + ": the model file contradicts itself (" + error.what() + ")");
+  }
+}
+
+std::string description_json(const LearnedModel<float>& model) {
+  Json json = to_json(model.description());
+  json["kalmia_version"] = kVersionText;
+  json["states"] = model.expert().state_names;
+  json["parameters"] = model.architecture().parameters.size();
+  return json.dump(2);
+}
+
+}  // namespace kalmia::model

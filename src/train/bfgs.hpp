@@ -1,0 +1,39 @@
+// Quasi-Newton minimisation of a smooth function of a few dozen variables: the static stage.
+//
+// Written here because nothing packaged for this platform both needs no further library and takes a
+// function that may be infinite (a covariance that breaks down) in its stride.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace kalmia::train {
+
+struct BfgsOptions {
+  int max_iterations = 150;
+  /// Done when no entry of the gradient is larger.
+  double gradient_tolerance = 1e-6;
+  /// Done when three steps in a row improve the value by less than this, relatively.
+  double value_tolerance = 1e-8;
+};
+
+struct BfgsResult {
+  double value = 0;
+  int iterations = 0;
+  int evaluations = 0;
+  bool converged = false;
+  bool interrupted = false;
+};
+
+/// Sets the gradient and returns the value; a value that is not finite stands for infinity.
+using Objective = std::function<double(std::span<const double> x, std::span<double> gradient)>;
+
+/// BFGS with a line search for the weak Wolfe conditions by bisection (Lewis & Overton 2013).
+/// Leaves the best point in `x`. `go_on` (may be empty) is asked after every iteration.
+/// Throws NumericalError if the function is not finite at the start.
+BfgsResult minimise_bfgs(const Objective& objective, std::vector<double>& x,
+                         const BfgsOptions& options = {},
+                         const std::function<bool(int iteration, double value)>& go_on = {});
+
+}  // namespace kalmia::train

@@ -1,0 +1,198 @@
+// kalmia::fit: from data to a model, stage by stage.
+#include "kalmia/fit.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/threads.hpp"
+#include "infer/model_impl.hpp"
+#include "kalman/matrix_checks.hpp"
+#include "train/static_stage.hpp"
+#include "train/summary.hpp"
+#include "train/trainer.hpp"
+
+namespace kalmia {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using kalman::number_text;
+
+// With fewer measured values there is nothing to hold out: the static model is fitted to all of
+// them, priors are compared by Akaike's criterion, and networks are not tried.
+constexpr double kFewestValues = 500;
+
+// The steps of a whole fit; each leaves what the next needs.
+class Fitter {
+ public:
+  Fitter(const Dataset& data, const FitOptions& options, const DataOptions& data_options,
+         const std::function<bool(const FitProgress&)>& progress)
+      : data_(data),
+        options_(options),
+        data_options_(data_options),
+        progress_(progress),
+        team_(options.train.threads),
+        channels_(model::channel_statistics(data)),
+        noise_(model::parse_noise(options.model.noise, data.meas_dim())),
+        start_(Clock::now()) {}
+
+  FitResult run() {
+    split();
+    choose_prior();
+    std::unique_ptr<model::LearnedModel<float>> learned;
+    if (options_.model.hidden == 0) {
+      summary_.stop_reason = StopReason::NoNetworks;
+    } else if (little_data_) {
+      summary_.stop_reason = StopReason::LittleData;
+    } else if (stopped_) {
+      summary_.stop_reason = StopReason::Interrupted;
+    } else {
+      learned = train::train_networks(
+                    *static_, noise_, *scaled_, split_, options_, team_,
+                    [this](FitProgress& now) { return report(now); }, summary_)
+                    .model;
+    }
+    if (!learned) learned = static_->alone<float>();
+    train::describe(options_, summary_);
+    learned->set_summary(train::stored_summary_json(options_, summary_));
+    return {Model(std::make_shared<Model::Impl>(Model::Impl{std::move(learned)})), summary_};
+  }
+
+ private:
+  void split() {
+    std::vector<int> lengths;
+    double values = 0;
+    for (const Series& series : data_.series) lengths.push_back(series.steps);
+    for (const auto& channel : channels_) values += static_cast<double>(channel.measured);
+    little_data_ = values < kFewestValues;
+    const double share = little_data_ ? 0 : options_.train.holdout;
+    split_ = train::split_data(lengths, share, options_.train.seed);
+    if (!little_data_ && split_.held_out.empty()) little_data_ = true;
+    for (const train::Stretch& each : split_.training)
+      summary_.training_steps += static_cast<std::size_t>(each.steps());
+    for (const train::HeldOut& each : split_.held_out)
+      summary_.held_out_steps += static_cast<std::size_t>(each.stretch.end - each.score_from);
+    note_time();
+  }
+
+  void note_time() {
+    const double dt = data_.step_size();
+    double widest = 0;
+    for (const Series& series : data_.series)
+      for (std::size_t k = 1; k < series.t.size(); ++k)
+        widest = std::max(widest, std::abs(series.t[k] - series.t[k - 1] - dt));
+    if (widest > 0.01 * dt)
+      summary_.notes.push_back("time steps differ (median " + number_text(dt) +
+                               ", one differs by " + number_text(widest) +
+                               "); they are treated as equal");
+  }
+
+  // Fits the static model of every candidate and keeps the best.
+  void choose_prior() {
+    const bool automatic = options_.model.prior == "auto";
+    const std::vector<std::string> candidates =
+        automatic ? prior::automatic_experts() : std::vector<std::string>{options_.model.prior};
+    double best = std::numeric_limits<double>::infinity();
+    std::string comparison;
+    for (const std::string& name : candidates) {
+      if (stopped_) break;
+      const model::ModelDescription description = describe(name);
+      auto scaled = std::make_unique<train::ScaledData>(data_, description.units);
+      train::StaticOptions options;
+      options.go_on = [&](int iteration, double loss) {
+        FitProgress now;
+        now.stage = "static " + name;
+        now.update = iteration;
+        now.updates = options.max_iterations;
+        now.loss = loss;
+        now.held_out = now.best_held_out = std::numeric_limits<double>::quiet_NaN();
+        now.seconds_left = std::numeric_limits<double>::quiet_NaN();
+        return report(now);
+      };
+      train::StaticResult fitted = train::fit_static(description, channels_, noise_, *scaled,
+                                                     split_.training, team_, options);
+      const double score = score_of(fitted, *scaled);
+      comparison += (comparison.empty() ? "" : ", ") + name + " " + rounded(score);
+      if (!(score < best) && static_) continue;
+      best = score;
+      static_ = std::move(fitted);
+      scaled_ = std::move(scaled);
+    }
+    summary_.prior = static_->description.prior;
+    summary_.prior_chosen = automatic;
+    summary_.static_held_out = summary_.best_held_out = best;
+    summary_.static_seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (automatic)
+      summary_.notes.push_back("prior " + summary_.prior + " chosen by the " +
+                               (little_data_ ? "penalised" : "held-out") + " loss (" + comparison +
+                               ")");
+  }
+
+  static std::string rounded(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4f", value);
+    return text;
+  }
+
+  // Held-out loss; with little data, Akaike's criterion per value.
+  double score_of(const train::StaticResult& fitted, const train::ScaledData& scaled) {
+    if (!little_data_)
+      return train::held_out_loss(*fitted.alone<float>(), scaled, split_.held_out, team_);
+    double values = 0;
+    for (const auto& channel : channels_) values += static_cast<double>(channel.measured);
+    return fitted.training_loss + fitted.free_parameters / values;
+  }
+
+  model::ModelDescription describe(const std::string& prior) const {
+    model::ModelDescription d;
+    d.measured_names = data_.y_names;
+    d.prior = prior;
+    d.prior_order = options_.model.order;
+    d.dt = data_.step_size();
+    d.noise = options_.model.noise;
+    d.data = data_options_;
+    d.data.measure = data_.y_names;
+    const prior::Expert expert = prior::make_expert(prior, d.prior_order, d.dt, d.measured_names);
+    d.units = model::make_units(expert, channels_, d.dt);
+    d.features = model::make_features(expert, channels_, d.units);
+    return d;
+  }
+
+  bool report(FitProgress& now) {
+    now.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (progress_ && !progress_(now)) stopped_ = true;
+    return !stopped_;
+  }
+
+  const Dataset& data_;
+  const FitOptions& options_;
+  const DataOptions& data_options_;
+  const std::function<bool(const FitProgress&)>& progress_;
+  ThreadTeam team_;
+  std::vector<model::ChannelStatistics> channels_;
+  model::NoiseSpec noise_;
+  Clock::time_point start_;
+  FitSummary summary_;
+  train::Split split_;
+  bool little_data_ = false;
+  bool stopped_ = false;
+  std::optional<train::StaticResult> static_;
+  std::unique_ptr<train::ScaledData> scaled_;
+};
+
+}  // namespace
+
+FitResult fit(const Dataset& data, const FitOptions& options, const DataOptions& data_options,
+              const std::function<bool(const FitProgress&)>& progress) {
+  options.validate();
+  if (data.y_names.empty()) throw DataError("fit: the data have no measured columns");
+  for (const Series& series : data.series)
+    if (series.y.size() != static_cast<std::size_t>(series.steps) * data.y_names.size())
+      throw DataError("fit: series \"" + series.key + "\" has " + std::to_string(series.y.size()) +
+                      " values, but " + std::to_string(series.steps) + " steps of " +
+                      std::to_string(data.y_names.size()) + " channels");
+  return Fitter(data, options, data_options, progress).run();
+}
+
+}  // namespace kalmia

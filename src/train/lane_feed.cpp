@@ -1,0 +1,163 @@
+#include "train/lane_feed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace kalmia::train {
+namespace {
+
+constexpr double kMeanGap = 4;
+// A lane has at least this many windows of its own: with fewer, lanes would repeat each other.
+constexpr int kWindowsPerLane = 2;
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+int lanes_for(std::ptrdiff_t steps, const FeedOptions& options) {
+  const auto wanted = static_cast<int>(
+      std::clamp<std::ptrdiff_t>(steps / (kWindowsPerLane * options.window), 1, options.lanes));
+  const int padded = lanes::padded_lanes(wanted);
+  // Whole groups, or one small one.
+  return padded <= model::kGroupLanes
+             ? padded
+             : (padded + model::kGroupLanes - 1) / model::kGroupLanes * model::kGroupLanes;
+}
+
+}  // namespace
+
+LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
+                   std::vector<Stretch> training, const FeedOptions& options)
+    : features_(model.description().features),
+      data_(data),
+      training_(std::move(training)),
+      options_(options) {
+  std::ptrdiff_t total = 0;
+  for (const Stretch& stretch : training_) total += stretch.steps();
+  const int lanes = lanes_for(total, options);
+  const bool many = static_cast<int>(training_.size()) >= 2 * lanes;
+  std::size_t stretch = 0;
+  std::ptrdiff_t passed = 0;  // steps in the stretches before
+  for (int lane = 0; lane < lanes; ++lane) {
+    Cursor cursor{.memory = infer::empty_memory(data.meas_dim()),
+                  .before = std::vector<double>(static_cast<std::size_t>(data.meas_dim())),
+                  .random = RandomStream(options.seed, "gaps", static_cast<std::uint64_t>(lane))};
+    if (many) {
+      cursor.stretch = draw_stretch();
+      cursor.at = training_[static_cast<std::size_t>(cursor.stretch)].begin;
+    } else {
+      const std::ptrdiff_t offset = total * lane / lanes;
+      while (offset - passed >= training_[stretch].steps()) passed += training_[stretch++].steps();
+      cursor.stretch = static_cast<int>(stretch);
+      cursor.at = training_[stretch].begin + static_cast<int>(offset - passed);
+    }
+    cursors_.push_back(std::move(cursor));
+  }
+  const int group_lanes = std::min(lanes, model::kGroupLanes);
+  groups_.resize(static_cast<std::size_t>(lanes / group_lanes));
+  for (auto& group : groups_)
+    infer::prepare_group(model.architecture(), options.window, group_lanes, group);
+}
+
+int LaneFeed::draw_stretch() {
+  if (drawn_ == order_.size()) {
+    order_.resize(training_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    RandomStream random(options_.seed, "order of series", passes_++);
+    for (std::size_t i = order_.size(); i > 1; --i)
+      std::swap(order_[i - 1], order_[random.below(i)]);
+    drawn_ = 0;
+  }
+  return order_[drawn_++];
+}
+
+// Hides parts of y, in runs.
+void LaneFeed::show(Cursor& cursor, double* y) {
+  if (options_.gaps <= 0) return;
+  const int M = data_.meas_dim();
+  if (cursor.gap_left == 0 && cursor.random.uniform() < options_.gaps / kMeanGap) {
+    cursor.gap_left = 1;
+    while (cursor.random.uniform() > 1 / kMeanGap) ++cursor.gap_left;
+    const bool one = M > 1 && cursor.random.uniform() < 0.5;
+    cursor.gap_channel =
+        one ? static_cast<int>(cursor.random.below(static_cast<std::uint64_t>(M))) : -1;
+  }
+  if (cursor.gap_left == 0) return;
+  --cursor.gap_left;
+  for (int m = 0; m < M; ++m)
+    if (cursor.gap_channel < 0 || cursor.gap_channel == m) y[m] = kMissing;
+}
+
+void LaneFeed::fill(int index, Measured& measured, int& steps) {
+  model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
+  const auto M = static_cast<std::size_t>(data_.meas_dim());
+  std::vector<double> now(M);
+  for (int lane = 0; lane < group.lanes; ++lane) {
+    Cursor& cursor = cursors_[static_cast<std::size_t>(index * group.lanes + lane)];
+    const Stretch& stretch = training_[static_cast<std::size_t>(cursor.stretch)];
+    const int length = std::min(options_.window, stretch.end - cursor.at);
+    group.length[static_cast<std::size_t>(lane)] = length;
+    group.fresh[static_cast<std::size_t>(lane)] = cursor.fresh ? 1 : 0;
+    for (int k = 0; k < length; ++k) {
+      std::copy_n(data_.at(stretch.series, cursor.at + k), M, now.begin());
+      show(cursor, now.data());
+      const bool starts = cursor.fresh && k == 0;
+      infer::fill_step(features_, k, lane, starts ? nullptr : cursor.before.data(), now.data(),
+                       cursor.memory, group);
+      measured.add(data_.measured(now.data()));
+      cursor.before = now;
+    }
+    steps += length;
+    cursor.at += length;
+    cursor.fresh = false;
+  }
+}
+
+Measured LaneFeed::next(ThreadTeam& team) {
+  // Lanes at the end of their series move on, in the order of the lanes.
+  for (Cursor& cursor : cursors_) {
+    if (cursor.at < training_[static_cast<std::size_t>(cursor.stretch)].end) continue;
+    cursor.stretch = draw_stretch();
+    cursor.at = training_[static_cast<std::size_t>(cursor.stretch)].begin;
+    cursor.fresh = true;
+    cursor.memory = infer::empty_memory(data_.meas_dim());
+  }
+  std::vector<Measured> measured(groups_.size());
+  std::vector<int> steps(groups_.size());
+  team.run(static_cast<int>(groups_.size()), [&](int group, int) {
+    fill(group, measured[static_cast<std::size_t>(group)], steps[static_cast<std::size_t>(group)]);
+  });
+  Measured total;
+  for (const Measured& each : measured) total.add(each);
+  steps_ = std::accumulate(steps.begin(), steps.end(), 0);
+  return total;
+}
+
+void LaneFeed::restart() {
+  for (Cursor& cursor : cursors_) {
+    cursor.fresh = true;
+    cursor.memory = infer::empty_memory(data_.meas_dim());
+  }
+}
+
+void LaneFeed::restart_broken() {
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const model::LaneGroup<float>& group = groups_[g];
+    for (int lane = 0; lane < group.lanes; ++lane) {
+      double sum = 0;
+      for (std::size_t i = static_cast<std::size_t>(lane); i < group.carry.x.size();
+           i += static_cast<std::size_t>(group.lanes))
+        sum += group.carry.x[i];
+      for (std::size_t i = static_cast<std::size_t>(lane); i < group.carry.P.size();
+           i += static_cast<std::size_t>(group.lanes))
+        sum += group.carry.P[i];
+      if (std::isfinite(sum)) continue;
+      Cursor& cursor =
+          cursors_[g * static_cast<std::size_t>(group.lanes) + static_cast<std::size_t>(lane)];
+      cursor.fresh = true;
+      cursor.memory = infer::empty_memory(data_.meas_dim());
+    }
+  }
+}
+
+}  // namespace kalmia::train

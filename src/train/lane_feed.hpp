@@ -1,0 +1,75 @@
+// Feeds training windows: every lane walks through the training data, window after window, and
+// goes on where it left off.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/threads.hpp"
+#include "infer/lane_fill.hpp"
+#include "train/training_data.hpp"
+
+namespace kalmia::train {
+
+struct FeedOptions {
+  int window = 32;
+  int lanes = 128;  ///< at most; fewer where the data are short
+  /// Share of the measurements hidden, in runs of kMeanGap steps on average, half of them in one
+  /// channel only: the networks learn what a gap is, also from data without any.
+  double gaps = 0;
+  std::uint64_t seed = 1;
+};
+
+/// Lanes start spread evenly over the data. A lane that comes to the end of a series goes on with
+/// the next one, in an order that is drawn anew for each pass. What a lane gets depends on the seed
+/// and the lane alone, not on threads.
+class LaneFeed {
+ public:
+  /// `data` must outlive the feed.
+  LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
+           std::vector<Stretch> training, const FeedOptions& options);
+
+  std::span<model::LaneGroup<float>> groups() { return groups_; }
+  int lanes() const { return static_cast<int>(cursors_.size()); }
+
+  /// Fills the next window of every lane. Returns what there is in it.
+  Measured next(ThreadTeam& team);
+  /// Time steps in the last window, all lanes.
+  int steps() const { return steps_; }
+
+  /// All lanes start afresh where they stand: after their carried states were lost.
+  void restart();
+  /// Lanes of `group` whose carried state is not finite start afresh.
+  void restart_broken();
+
+ private:
+  struct Cursor {
+    int stretch = 0;
+    int at = 0;
+    bool fresh = true;
+    infer::LaneMemory memory;
+    std::vector<double> before;  // y of the step before, as it was shown
+    RandomStream random;
+    int gap_left = 0;
+    int gap_channel = -1;  // -1: all
+  };
+
+  int draw_stretch();
+  void fill(int group, Measured& measured, int& steps);
+  void show(Cursor& cursor, double* y);
+
+  const model::FeatureSpec& features_;
+  const ScaledData& data_;
+  std::vector<Stretch> training_;
+  FeedOptions options_;
+  std::vector<Cursor> cursors_;
+  std::vector<model::LaneGroup<float>> groups_;
+  std::vector<int> order_;
+  std::size_t drawn_ = 0;
+  std::uint64_t passes_ = 0;
+  int steps_ = 0;
+};
+
+}  // namespace kalmia::train

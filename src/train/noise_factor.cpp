@@ -1,0 +1,69 @@
+#include "train/noise_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lanes/panel.hpp"
+
+namespace kalmia::train {
+
+NoiseFactor::NoiseFactor(model::NoiseSpec::Kind kind, std::vector<double> floor)
+    : meas_dim_(static_cast<int>(floor.size())),
+      full_(kind == model::NoiseSpec::Kind::LearnFull),
+      size_(kind == model::NoiseSpec::Kind::Given ? 0
+            : full_                               ? lanes::triangle_size(meas_dim_)
+                                                  : meas_dim_),
+      floor_(std::move(floor)) {}
+
+std::vector<double> NoiseFactor::start(std::span<const double> variances) const {
+  std::vector<double> variables(static_cast<std::size_t>(size_));
+  for (int m = 0; m < meas_dim_ && size_ > 0; ++m) {
+    const auto i = static_cast<std::size_t>(m);
+    const double rest = std::max(variances[i] - floor_[i], 0.1 * floor_[i]);
+    variables[static_cast<std::size_t>(full_ ? lanes::triangle_index(m, m) : m)] =
+        0.5 * std::log(rest);
+  }
+  return variables;
+}
+
+std::vector<double> NoiseFactor::factor(std::span<const double> variables) const {
+  const auto M = static_cast<std::size_t>(meas_dim_);
+  std::vector<double> C(M * M);
+  for (int i = 0; i < meas_dim_; ++i)
+    for (int j = full_ ? 0 : i; j <= i; ++j) {
+      const double v = variables[static_cast<std::size_t>(full_ ? lanes::triangle_index(i, j) : i)];
+      C[static_cast<std::size_t>(i) * M + static_cast<std::size_t>(j)] = i == j ? std::exp(v) : v;
+    }
+  return C;
+}
+
+std::vector<double> NoiseFactor::value(std::span<const double> variables) const {
+  const auto M = static_cast<std::size_t>(meas_dim_);
+  const std::vector<double> C = factor(variables);
+  std::vector<double> R(M * M);
+  for (std::size_t i = 0; i < M; ++i)
+    for (std::size_t j = 0; j < M; ++j) {
+      for (std::size_t p = 0; p <= std::min(i, j); ++p) R[i * M + j] += C[i * M + p] * C[j * M + p];
+      if (i == j) R[i * M + j] += floor_[i];
+    }
+  return R;
+}
+
+// d_C = 2 d_R C on and below the diagonal; the diagonal goes through the exponential.
+std::vector<double> NoiseFactor::gradient(std::span<const double> variables,
+                                          std::span<const double> d_R) const {
+  const auto M = static_cast<std::size_t>(meas_dim_);
+  const std::vector<double> C = factor(variables);
+  std::vector<double> result(static_cast<std::size_t>(size_));
+  for (int i = 0; i < meas_dim_; ++i)
+    for (int j = full_ ? 0 : i; j <= i; ++j) {
+      const auto row = static_cast<std::size_t>(i), column = static_cast<std::size_t>(j);
+      double d_C = 0;
+      for (std::size_t p = 0; p < M; ++p) d_C += 2 * d_R[row * M + p] * C[p * M + column];
+      result[static_cast<std::size_t>(full_ ? lanes::triangle_index(i, j) : i)] =
+          i == j ? d_C * C[row * M + row] : d_C;
+    }
+  return result;
+}
+
+}  // namespace kalmia::train

@@ -1,0 +1,53 @@
+// The first stage of training: the expert map with constant process noise, and measurement noise if
+// it is to be learned, by maximum likelihood. No networks.
+//
+// The static model is of the same family as the learned one: networks of one unit whose weights are
+// zero, so that the decoder puts out its bias. What is learned here is what the networks start
+// from.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "model/noise.hpp"
+#include "train/training_data.hpp"
+
+namespace kalmia::train {
+
+struct StaticResult {
+  model::ModelDescription description;
+  /// The decoder's output: F (a residual, zero), e (zero), L; then initial.e and initial.L.
+  std::vector<double> output, initial_e, initial_L;
+  std::vector<double> R;     ///< in the model's units
+  double training_loss = 0;  ///< mean negative log-likelihood of a value, in the user's units
+  int free_parameters = 0;
+  bool interrupted = false;
+
+  /// A model of any size of networks that computes this: the last layer's weights are zero.
+  template <typename T>
+  std::unique_ptr<model::LearnedModel<T>> with_networks(int hidden, const std::vector<int>& decoder,
+                                                        std::uint64_t seed) const;
+  /// The model without networks.
+  template <typename T>
+  std::unique_ptr<model::LearnedModel<T>> alone() const {
+    return with_networks<T>(1, {}, 0);
+  }
+};
+
+struct StaticOptions {
+  int max_iterations = 150;
+  /// Asked after every iteration with its number and the loss; false ends the fit.
+  std::function<bool(int iteration, double loss)> go_on;
+};
+
+/// Fits the static model of `description` (whose network sizes do not matter) to the training
+/// stretches. Long data are thinned out to 2^16 steps, evenly. Throws NumericalError if the
+/// likelihood is not finite from the start.
+StaticResult fit_static(const model::ModelDescription& description,
+                        const std::vector<model::ChannelStatistics>& channels,
+                        const model::NoiseSpec& noise, const ScaledData& data,
+                        const std::vector<Stretch>& training, ThreadTeam& team,
+                        const StaticOptions& options = {});
+
+}  // namespace kalmia::train

@@ -1,0 +1,163 @@
+#include "train/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace kalmia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no NaN.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+const char* name_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::Finished:
+      return "finished";
+    case StopReason::Patience:
+      return "patience";
+    case StopReason::Interrupted:
+      return "interrupted";
+    case StopReason::Failures:
+      return "failures";
+    case StopReason::NoNetworks:
+      return "no_networks";
+    case StopReason::LittleData:
+      return "little_data";
+  }
+  return "";
+}
+
+template <typename Options>
+Json fields(const Options& options) {
+  Json json = Json::object();
+  visit_fields(options,
+               [&](const char* name, const auto& value, const char*) { json[name] = value; });
+  return json;
+}
+
+Json lasting(const FitSummary& s) {
+  Json json = {
+      {"stop_reason", name_of(s.stop_reason)},
+      {"message", s.message},
+      {"prior", s.prior},
+      {"prior_chosen", s.prior_chosen},
+      {"networks", s.networks},
+      {"notes", s.notes},
+      {"training_steps", s.training_steps},
+      {"held_out_steps", s.held_out_steps},
+      {"static_held_out", number(s.static_held_out)},
+      {"best_held_out", number(s.best_held_out)},
+      {"updates", s.updates},
+      {"best_update", s.best_update},
+      {"skipped_updates", s.skipped_updates},
+      {"rate_cuts", s.rate_cuts},
+  };
+  Json& checks = json["checks"] = Json::array();
+  for (const FitCheck& check : s.checks)
+    checks.push_back({{"update", check.update},
+                      {"loss", number(check.loss)},
+                      {"held_out", number(check.held_out)},
+                      {"learning_rate", check.learning_rate}});
+  return json;
+}
+
+void require(bool holds, const std::string& name, const std::string& found, const char* rule,
+             std::string& wrong) {
+  if (!holds) wrong += "\n  " + name + " = " + found + ", but it must be " + rule;
+}
+
+}  // namespace
+
+void FitOptions::validate() const {
+  std::string wrong;
+  const auto check = [&](bool holds, const std::string& name, auto found, const char* rule) {
+    require(holds, name, fmt::format("{}", found), rule, wrong);
+  };
+  check(model.order >= 0 && model.order <= 20, "model.order", model.order, "in 0..20");
+  check(model.hidden >= 0 && model.hidden <= 4096, "model.hidden", model.hidden, "in 0..4096");
+  for (const int width : model.decoder)
+    check(width >= 1 && width <= 4096, "model.decoder", width, "in 1..4096");
+  check(train.learning_rate > 0 && train.learning_rate <= 1, "train.learning_rate",
+        train.learning_rate, "above 0 and at most 1");
+  check(train.updates >= 0, "train.updates", train.updates, ">= 0");
+  check(train.window >= 2 && train.window <= 4096, "train.window", train.window,
+        "in 2..4096 (one step has no transition to learn)");
+  check(train.batch >= 1 && train.batch <= 65536, "train.batch", train.batch, "in 1..65536");
+  check(train.patience >= 1, "train.patience", train.patience, ">= 1");
+  check(train.holdout > 0 && train.holdout <= 0.5, "train.holdout", train.holdout,
+        "above 0 and at most 0.5");
+  check(train.gaps >= 0 && train.gaps <= 0.5, "train.gaps", train.gaps, "in 0..0.5");
+  check(train.clip_norm >= 0, "train.clip_norm", train.clip_norm, ">= 0");
+  check(train.weight_decay >= 0, "train.weight_decay", train.weight_decay, ">= 0");
+  check(train.threads >= 0 && train.threads <= 4096, "train.threads", train.threads, "in 0..4096");
+  if (!wrong.empty()) throw ConfigError("invalid options:" + wrong);
+}
+
+std::string FitSummary::brief() const {
+  std::string text;
+  for (const std::string& note : notes) text += note + "\n";
+  text += fmt::format("trained on {} steps, {} held out\n", training_steps, held_out_steps);
+  text += fmt::format("static model ({}): loss {:.4f} in {:.1f} s\n", prior, static_held_out,
+                      static_seconds);
+  if (updates > 0)
+    text += fmt::format(
+        "networks: held-out loss {:.4f} at update {} of {}, {:.1f} s, {:.2f} million steps/s\n",
+        best_held_out, best_update, updates, network_seconds, steps_per_second * 1e-6);
+  if (skipped_updates > 0)
+    text += fmt::format("{} updates were left out as not finite; the rate was halved {} times\n",
+                        skipped_updates, rate_cuts);
+  return text + message + "\n";
+}
+
+std::string FitSummary::to_json() const {
+  Json json = lasting(*this);
+  json["static_seconds"] = static_seconds;
+  json["network_seconds"] = network_seconds;
+  json["steps_per_second"] = steps_per_second;
+  return json.dump(2);
+}
+
+namespace train {
+
+void describe(const FitOptions& options, FitSummary& s) {
+  const std::string kept = s.networks ? "the best networks were kept"
+                                      : "no networks were better than the static model, which was "
+                                        "kept";
+  switch (s.stop_reason) {
+    case StopReason::Finished:
+      s.message = "training ran to its end; " + kept;
+      break;
+    case StopReason::Patience:
+      s.message = fmt::format("training stopped after {} checks without a better held-out loss; {}",
+                              options.train.patience, kept);
+      break;
+    case StopReason::Interrupted:
+      s.message = "training was interrupted; " + kept;
+      break;
+    case StopReason::Failures:
+      s.message =
+          fmt::format("training stopped: losses were not finite in spite of {} smaller rates; {}",
+                      s.rate_cuts, kept);
+      break;
+    case StopReason::NoNetworks:
+      s.message = "hidden = 0: the static model was fitted, without networks";
+      break;
+    case StopReason::LittleData:
+      s.message = "too little data for networks: the static model was fitted to all of them";
+      break;
+  }
+}
+
+std::string stored_summary_json(const FitOptions& options, const FitSummary& summary) {
+  Json train = fields(options.train);
+  train.erase("threads");
+  Json json = {{"model", fields(options.model)}, {"train", train}, {"summary", lasting(summary)}};
+  return json.dump();
+}
+
+}  // namespace train
+}  // namespace kalmia

@@ -1,0 +1,106 @@
+#include "train/training_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "base/random.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::train {
+namespace {
+
+// Held-out ends are cut into pieces of this length: enough to score, and many run side by side.
+constexpr int kPiece = 256;
+
+}  // namespace
+
+Split split_data(const std::vector<int>& lengths, double share, std::uint64_t seed) {
+  Split split;
+  const int count = static_cast<int>(lengths.size());
+  const bool whole_series = count >= kManySeries;
+  std::vector<bool> held(lengths.size(), false);
+  if (whole_series && share > 0) {
+    std::vector<int> order(lengths.size());
+    std::iota(order.begin(), order.end(), 0);
+    RandomStream random(seed, "held-out series");
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    const int chosen = std::clamp(static_cast<int>(std::lround(share * count)), 1, count - 1);
+    for (int i = 0; i < chosen; ++i)
+      held[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = true;
+  }
+  for (int s = 0; s < count; ++s) {
+    const int steps = lengths[static_cast<std::size_t>(s)];
+    if (steps == 0) continue;
+    if (held[static_cast<std::size_t>(s)]) {
+      split.held_out.push_back({{s, 0, steps}, 0});
+      continue;
+    }
+    const int end = whole_series ? steps : steps - static_cast<int>(std::lround(share * steps));
+    split.training.push_back({s, 0, end});
+    for (int from = end; from < steps; from += kPiece)
+      split.held_out.push_back(
+          {{s, std::max(0, from - kSettling), std::min(steps, from + kPiece)}, from});
+  }
+  return split;
+}
+
+ScaledData::ScaledData(const Dataset& data, const model::Units& units)
+    : meas_dim_(data.meas_dim()) {
+  for (const double scale : units.y_scale) log_unit_.push_back(std::log(scale));
+  const auto M = static_cast<std::size_t>(meas_dim_);
+  for (const Series& series : data.series) {
+    std::vector<double>& y = y_.emplace_back(series.y);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      y[i] = (y[i] - units.y_offset[i % M]) / units.y_scale[i % M];
+  }
+}
+
+Measured ScaledData::measured(const double* y) const {
+  Measured result;
+  for (int m = 0; m < meas_dim_; ++m)
+    if (!std::isnan(y[m])) result.add({1, log_unit_[static_cast<std::size_t>(m)]});
+  return result;
+}
+
+Measured ScaledData::measured(const Stretch& stretch) const {
+  Measured result;
+  for (int k = stretch.begin; k < stretch.end; ++k) result.add(measured(at(stretch.series, k)));
+  return result;
+}
+
+double Measured::loss(double nll) const {
+  return (0.5 * nll + log_units) / values + 0.5 * std::log(2 * std::numbers::pi);
+}
+
+template <typename T>
+double held_out_loss(const model::LearnedModel<T>& model, const ScaledData& data,
+                     const std::vector<HeldOut>& held_out, ThreadTeam& team) {
+  std::vector<infer::Piece> pieces;
+  Measured measured;
+  for (const HeldOut& each : held_out) {
+    pieces.push_back(data.piece(each.stretch));
+    measured.add(data.measured({each.stretch.series, each.score_from, each.stretch.end}));
+  }
+  std::vector<double> nll(held_out.size());
+  const auto sink = [&](int index, int first, int count, const infer::LaneMoments& moments) {
+    const auto piece = static_cast<std::size_t>(index);
+    const int from = held_out[piece].score_from - held_out[piece].stretch.begin;
+    for (int i = std::max(0, from - first); i < count; ++i) nll[piece] += moments.nll(i);
+  };
+  try {
+    infer::run_filter(model, pieces, {}, team, sink, [](int) { return std::string(); });
+  } catch (const NumericalError&) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return measured.loss(std::accumulate(nll.begin(), nll.end(), 0.0));
+}
+
+template double held_out_loss<float>(const model::LearnedModel<float>&, const ScaledData&,
+                                     const std::vector<HeldOut>&, ThreadTeam&);
+template double held_out_loss<double>(const model::LearnedModel<double>&, const ScaledData&,
+                                      const std::vector<HeldOut>&, ThreadTeam&);
+
+}  // namespace kalmia::train
