@@ -68,11 +68,15 @@ struct DataOptions {
 template <typename Options, typename Visitor>
 requires std::same_as<std::remove_const_t<Options>, DataOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
-  visit("measure", o.measure, "measured columns, separated by commas");
-  visit("truth", o.truth, "columns with the truth, for scoring only");
-  visit("inputs", o.inputs, "columns with control inputs");
-  visit("time", o.time, "column of time: numbers or ISO 8601");
-  visit("key", o.key, "column that tells the series of a file apart");
+  visit(
+      "measure", o.measure,
+      "measured columns, separated by commas (default: y, or y0, y1, ...; else the only column of "
+      "numbers)");
+  visit("truth", o.truth, "columns with the truth, for scoring only (default: those named true_*)");
+  visit("inputs", o.inputs, "columns with control inputs (default: u, u0, u1, ...)");
+  visit("time", o.time,
+        "column of time: numbers or ISO 8601 (default: t, time, ds, date or timestamp)");
+  visit("key", o.key, "column that tells the series of a file apart (default: unique_id or key)");
 }
 
 /// Reads a file; its format follows from the name: .csv (also .tsv, .txt), .npy, .npz (arrays y, x,
