@@ -38,7 +38,8 @@ struct FitCommand {
   bool parse(const Arguments& arguments) {
     Parser parser("fit", kDescription, kExamples);
     parser.positional("DATA", "file of measurements, or configuration (.toml)", input);
-    parser.file("-o,--output", "where the model goes", output);
+    parser.file("-o,--output",
+                "where the model goes (required here, or as output in the configuration)", output);
     parser.group("Columns of the file");
     data.add_to(parser);
     parser.group("Model");

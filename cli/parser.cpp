@@ -94,12 +94,15 @@ struct Parser::Impl {
       const std::string name = option->substr(0, option->find('='));
       return "unknown option " + name + did_you_mean(name, long_names) + see;
     }
-    if (error.get_name() == "ExtrasError" && !rest.empty())
-      return fmt::format("\"{}\" is one argument too many; usage: kalmia {}{} [options]",
-                         rest.front(), command, usage);
-    if (error.get_name() == "RequiredError")
-      return fmt::format("{}; usage: kalmia {}{} [options]", error.what(), command, usage);
-    return error.what() + see;
+    const std::string how = fmt::format("; usage: kalmia {}{} [options]", command, usage);
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) && !rest.empty())
+      return fmt::format("\"{}\" is one argument too many", rest.front()) + how;
+    if (dynamic_cast<const CLI::RequiredError*>(&error)) return error.what() + how;
+    const std::string text = error.what();
+    // "--window: 1 required N missing"
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && text.ends_with("missing"))
+      return text.substr(0, text.find(':')) + " needs a value" + see;
+    return text + see;
   }
 };
 
