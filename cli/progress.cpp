@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <string_view>
 
 #include "output.hpp"
@@ -23,10 +22,12 @@ volatile std::sig_atomic_t interrupt_quiet = 0;
 
 extern "C" void on_interrupt(int) {
   constexpr std::string_view kNotice =
-      "\nstopping; the best model so far is kept (Ctrl-C again ends at once)\n";
+      "stopping; the best model so far is kept (Ctrl-C again ends at once)\n";
   interrupt_seen = 1;
   if (interrupt_quiet) return;
-  [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, kNotice.data(), kNotice.size());
+  // Below the bar. Only `write` may be called here.
+  [[maybe_unused]] ssize_t n = isatty(STDERR_FILENO) ? write(STDERR_FILENO, "\n", 1) : 0;
+  n = write(STDERR_FILENO, kNotice.data(), kNotice.size());
 }
 
 std::string clock_text(double seconds) {
@@ -100,10 +101,11 @@ InterruptGuard::InterruptGuard(bool quiet) {
   // The handler serves once; after it, the default ends the program.
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGINT, nullptr, &before_);
+  if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);
 }
 
-InterruptGuard::~InterruptGuard() { std::signal(SIGINT, SIG_DFL); }
+InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
 
 bool InterruptGuard::interrupted() { return interrupt_seen != 0; }
 
