@@ -102,7 +102,11 @@ std::vector<int> default_measured(const std::string& where, std::span<const std:
 }  // namespace
 
 void NumberColumns::add_row(std::span<const Cell> row) {
-  for (std::size_t i = 0; i < row.size() && i < seen_.size(); ++i) {
+  if (row.size() > seen_.size()) {
+    seen_.resize(row.size());
+    text_.resize(row.size());
+  }
+  for (std::size_t i = 0; i < row.size(); ++i) {
     if (text_[i] || seen_[i] >= kEnough) continue;
     if (row[i].is_number) {
       ++seen_[i];
@@ -134,7 +138,7 @@ void check_names(const std::string& where, std::span<const std::string> names) {
   std::unordered_set<std::string_view> seen;
   for (const std::string& name : names)
     if (!seen.insert(name).second)
-      throw DataError(where + ": two columns are called " + quoted(name) +
+      throw DataError(where + ": two columns are called " + in_quotes(name) +
                       ", but names must differ");
 }
 
@@ -143,7 +147,7 @@ int find_column(const std::string& where, std::span<const std::string> names,
   const auto found = std::find(names.begin(), names.end(), wanted);
   if (found != names.end()) return static_cast<int>(found - names.begin());
   const std::string near = suggestion(wanted, names);
-  throw DataError(where + ": no column " + quoted(wanted) + " for --" + std::string(option) +
+  throw DataError(where + ": no column " + in_quotes(wanted) + " for --" + std::string(option) +
                   (near.empty() ? "" : "; did you mean " + near + "?") + "; the columns are " +
                   name_list(names));
 }

@@ -31,14 +31,15 @@ struct Columns {
 /// Finds out which columns hold numbers, from the first rows of a file.
 class NumberColumns {
  public:
-  explicit NumberColumns(std::size_t columns) : seen_(columns), text_(columns) {}
-
+  /// Rows may grow longer from one to the next.
   void add_row(std::span<const Cell> row);
   /// Whether further rows are of no use: each column has shown text or enough numbers.
   bool settled() const;
   /// Numbers were seen and no text. A column that shows text later on is a column of numbers with
   /// an error in it, which its reader names.
-  bool is_number(std::size_t column) const { return seen_[column] > 0 && !text_[column]; }
+  bool is_number(std::size_t column) const {
+    return column < seen_.size() && seen_[column] > 0 && !text_[column];
+  }
 
  private:
   std::vector<int> seen_;

@@ -88,7 +88,7 @@ Dataset read_csv(const std::string& source, std::string_view text, const DataOpt
   const std::vector<std::string> names = header_names(rows.fields());
   check_names(header, names);
 
-  NumberColumns numbers(names.size());
+  NumberColumns numbers;
   // Which columns hold numbers matters only where the measured ones are to be guessed.
   if (options.measure.empty())
     for_each_row(rows, source, names, [&](std::size_t, const std::vector<Cell>& fields) {

@@ -48,7 +48,7 @@ std::string_view CsvRows::quoted_field() {
     ++at_;
   if (at_ < text_.size() && !ends_field(text_[at_]))
     throw DataError(place + std::to_string(next_line_) + ": text follows the closing quotes of " +
-                    quoted(field) + " (quotes inside quotes are doubled)");
+                    in_quotes(field) + " (quotes inside quotes are doubled)");
   if (escaped) {
     std::string& plain = unescaped_.emplace_back();
     for (std::size_t i = 0; i < field.size(); ++i) {

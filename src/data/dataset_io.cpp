@@ -3,10 +3,14 @@
 #include <stdexcept>
 
 #include "base/atomic_file.hpp"
+#include "data/audio.hpp"
 #include "data/csv_reader.hpp"
 #include "data/csv_writer.hpp"
 #include "data/file_bytes.hpp"
 #include "data/format.hpp"
+#include "data/json_lines.hpp"
+#include "data/npz.hpp"
+#include "data/table.hpp"
 #include "kalmia/data.hpp"
 
 namespace kalmia {
@@ -15,8 +19,24 @@ namespace {
 Dataset read_format(data::Format format, const std::string& path, const DataOptions& options) {
   const std::string bytes = data::read_file_bytes(path);
   const std::string source = data::source_name(path);
-  if (format != data::Format::Csv) throw DataError(source + ": only CSV can be read yet");
+  switch (format) {
+    case data::Format::Npy:
+      return data::read_npy(source, bytes, options);
+    case data::Format::Npz:
+      return data::read_npz(source, bytes, options);
+    case data::Format::Wav:
+    case data::Format::Flac:
+      return data::read_audio(source, bytes, options);
+    case data::Format::JsonLines:
+      return data::read_json_lines(source, bytes, options);
+    case data::Format::Csv:
+      break;
+  }
   return data::read_csv(source, bytes, options);
+}
+
+[[noreturn]] void refuse_size(const std::string& path) {
+  throw DataError(data::source_name(path) + ": too large for the memory of this machine");
 }
 
 }  // namespace
@@ -26,18 +46,33 @@ Dataset read_dataset(const std::string& path, const DataOptions& options) {
   try {
     return read_format(format, path, options);
   } catch (const std::bad_alloc&) {
-    throw DataError(data::source_name(path) + ": too large for the memory of this machine");
+    refuse_size(path);
   } catch (const std::length_error&) {
-    throw DataError(data::source_name(path) + ": too large for the memory of this machine");
+    refuse_size(path);
   }
 }
 
 void write_dataset(const std::string& path, const Dataset& data) {
   const data::Format format = data::format_of(path);
-  const data::Table table = data::table_of(data);
-  if (format != data::Format::Csv) throw DataError(path + ": only CSV can be written yet");
   AtomicFile file(path);
-  data::write_csv(table, file);
+  switch (format) {
+    case data::Format::Csv:
+      data::write_csv(data::table_of(data), file);
+      break;
+    case data::Format::JsonLines:
+      data::write_json_lines(data::table_of(data), file);
+      break;
+    case data::Format::Npy:
+      data::write_npy(path, data, file);
+      break;
+    case data::Format::Npz:
+      data::write_npz(path, data, file);
+      break;
+    case data::Format::Wav:
+    case data::Format::Flac:
+      data::write_audio(path, format, data, file);
+      break;
+  }
   file.commit();
 }
 

@@ -63,7 +63,7 @@ Series& SeriesAssembler::series_of(std::size_t line, std::span<const Cell> row) 
 double SeriesAssembler::value(std::size_t line, int column, const Cell& cell) const {
   double number = cell.number;
   if (!cell.is_number && parse_number(cell.text, number) == NumberText::Other)
-    throw DataError(where(line, column) + ": " + quoted(cell.text) + " is not a number" +
+    throw DataError(where(line, column) + ": " + in_quotes(cell.text) + " is not a number" +
                     (cell.text.find(',') == std::string_view::npos
                          ? ""
                          : " (decimals follow a point, not a comma)"));
@@ -81,7 +81,7 @@ void SeriesAssembler::add_time(std::size_t line, const Cell& cell, std::vector<d
       all_digits_ = all_digits_ && (cell.is_number || trimmed(cell.text).size() == 8) &&
                     date_of_digits(time).has_value();
     } else if (data_.time_kind == TimeKind::Number) {
-      throw DataError(where(line, columns_.time) + ": " + quoted(cell.text) +
+      throw DataError(where(line, columns_.time) + ": " + in_quotes(cell.text) +
                       " is not a number, but the rows before have numbers");
     }
   }
@@ -89,7 +89,7 @@ void SeriesAssembler::add_time(std::size_t line, const Cell& cell, std::vector<d
     const std::optional<double> seconds = parse_iso_time(cell.text);
     if (!seconds && trimmed(cell.text).empty()) check_time(where(line, columns_.time), {}, 0, kNaN);
     if (!seconds)
-      throw DataError(where(line, columns_.time) + ": " + quoted(cell.text) +
+      throw DataError(where(line, columns_.time) + ": " + in_quotes(cell.text) +
                       (data_.time_kind == TimeKind::Date ? " is not" : " is neither a number nor") +
                       " a date such as 2024-03-01 or 2024-03-01T12:30:00");
     data_.time_kind = TimeKind::Date;

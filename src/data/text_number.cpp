@@ -61,7 +61,7 @@ NumberText parse_number(std::string_view text, double& value) {
 
 std::string number_text(double value) { return fmt::format("{}", value); }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kLongest = 40;
   std::string result = "\"";
   for (const char c : text.substr(0, kLongest))

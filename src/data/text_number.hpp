@@ -18,7 +18,7 @@ NumberText parse_number(std::string_view text, double& value);
 std::string number_text(double value);
 
 /// Text from a file for use in a message: in quotes, shortened, control characters as '?'.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// Without blanks at both ends.
 std::string_view trimmed(std::string_view text);
