@@ -34,7 +34,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
 }
 
 /// Figures that do not apply are empty (null in JSON). Errors are mean squares over all channels
-/// and steps, in the user's units.
+/// and steps, in the user's units; where the truth is NaN there is nothing to compare. A value that
+/// EvaluateOptions::hide took away counts as missing.
 struct Evaluation {
   std::size_t steps = 0;
   std::size_t measured_values = 0;
@@ -55,7 +56,9 @@ struct Evaluation {
   /// Normalised innovation squared per measured value: r' S^-1 r / M; 1 if the filter's idea of its
   /// innovations is right.
   std::optional<double> nis;
-  /// Normalised estimation error squared of the smoothed states per dimension, against the truth.
+  /// Normalised estimation error squared of the smoothed states per dimension, against the truth;
+  /// of the measured channels if the truth has only these. Empty as well if a covariance is not
+  /// positive definite.
   std::optional<double> nees;
   /// Share of the truth within the smoothed 95 % bars; without truth, of the measurements within
   /// the predicted ones.
@@ -63,8 +66,9 @@ struct Evaluation {
   /// p-value of the Ljung-Box test that the innovations are white (smallest over channels,
   /// corrected for their number).
   std::optional<double> whiteness_p;
-  /// The self-supervised error less the noise: mean square of y - H x[k|<k] less tr(R) / M, an
-  /// estimate of the prediction's own error that needs no truth.
+  /// The self-supervised error less the noise: mean square of y - H x[k|<k] less tr(R) / M (with
+  /// missing values: less R_mm of each value), an estimate of the prediction's own error that needs
+  /// no truth.
   std::optional<double> reducible_error;
 
   std::string to_text() const;
@@ -72,8 +76,8 @@ struct Evaluation {
 };
 
 /// Filters and smooths `data` with `model` and scores the estimates. Truth counts as that of the
-/// measured channels if it has as many columns, else as that of all states; other numbers of
-/// columns throw DataError.
+/// measured channels if it has as many columns, else as that of all states (as both if H = I);
+/// other numbers of columns throw DataError. Throws ConfigError for options out of range.
 Evaluation evaluate(const Model& model, const Dataset& data, const EvaluateOptions& options = {});
 
 }  // namespace kalmia

@@ -1,0 +1,18 @@
+#include "kalmia/evaluate.hpp"
+
+#include "study/evaluation.hpp"
+
+namespace kalmia {
+
+Evaluation evaluate(const Model& model, const Dataset& data, const EvaluateOptions& options) {
+  // What can be wrong is found before the filter runs.
+  study::truth_kind(data, static_cast<std::size_t>(model.state_dim()),
+                    static_cast<std::size_t>(model.meas_dim()));
+  const Dataset shown = study::shown_data(data, options);
+  const Estimates filtered = model.filter(shown, options.threads);
+  const Estimates smoothed = model.smooth(shown, options.threads);
+  return study::score(data, shown, filtered, smoothed, model.innovations(shown, options.threads),
+                      model.emission(), model.noise());
+}
+
+}  // namespace kalmia
