@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "config.hpp"
+#include "interrupt.hpp"
 #include "kalmia/error.hpp"
 #include "output.hpp"
 #include "parser.hpp"

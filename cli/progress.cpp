@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "output.hpp"
 
@@ -16,19 +15,6 @@ namespace {
 constexpr int kBarWidth = 20;
 constexpr std::chrono::milliseconds kRedraw{100};
 constexpr std::chrono::seconds kPlainLine{5};
-
-volatile std::sig_atomic_t interrupt_seen = 0;
-volatile std::sig_atomic_t interrupt_quiet = 0;
-
-extern "C" void on_interrupt(int) {
-  constexpr std::string_view kNotice =
-      "stopping; the best model so far is kept (Ctrl-C again ends at once)\n";
-  interrupt_seen = 1;
-  if (interrupt_quiet) return;
-  // Below the bar. Only `write` may be called here.
-  [[maybe_unused]] ssize_t n = isatty(STDERR_FILENO) ? write(STDERR_FILENO, "\n", 1) : 0;
-  n = write(STDERR_FILENO, kNotice.data(), kNotice.size());
-}
 
 std::string clock_text(double seconds) {
   const auto s = static_cast<long>(std::ceil(seconds));
@@ -92,21 +78,5 @@ void Progress::show(const FitProgress& p) {
   stage_ = p.stage;
   last_ = now;
 }
-
-InterruptGuard::InterruptGuard(bool quiet) {
-  interrupt_seen = 0;
-  interrupt_quiet = quiet ? 1 : 0;
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  // The handler serves once; after it, the default ends the program.
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, nullptr, &before_);
-  if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);
-}
-
-InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
-
-bool InterruptGuard::interrupted() { return interrupt_seen != 0; }
 
 }  // namespace kalmia::cli

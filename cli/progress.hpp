@@ -1,8 +1,6 @@
 /// \file
-/// How a fit's progress is shown, and how Ctrl-C ends it.
+/// How a fit's progress is shown.
 #pragma once
-
-#include <signal.h>
 
 #include <chrono>
 #include <string>
@@ -38,20 +36,5 @@ std::string progress_line(const FitProgress& progress);
 
 /// 1234567 -> "1.23 M".
 std::string short_number(double value);
-
-/// While it lives, the first Ctrl-C only sets a flag; the second ends the program at once. Where
-/// the program was started with Ctrl-C ignored, it stays ignored.
-class InterruptGuard {
- public:
-  explicit InterruptGuard(bool quiet);
-  ~InterruptGuard();
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
-  static bool interrupted();
-
- private:
-  struct sigaction before_;
-};
 
 }  // namespace kalmia::cli

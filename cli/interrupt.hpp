@@ -1,0 +1,24 @@
+/// \file
+/// How Ctrl-C ends a fit.
+#pragma once
+
+#include <signal.h>
+
+namespace kalmia::cli {
+
+/// While it lives, the first Ctrl-C only sets a flag; the second ends the program at once. Where
+/// the program was started with Ctrl-C ignored, it stays ignored.
+class InterruptGuard {
+ public:
+  explicit InterruptGuard(bool quiet);
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  static bool interrupted();
+
+ private:
+  struct sigaction before_;
+};
+
+}  // namespace kalmia::cli
