@@ -157,10 +157,14 @@ Dataset read_audio(const std::string& source, std::string_view bytes, const Data
   if (info.samplerate < 1 || info.channels < 1)
     throw DataError(source + ": " + std::to_string(info.channels) + " channels at " +
                     std::to_string(info.samplerate) + " samples a second, but both must be >= 1");
-  Dataset data;
-  data.source = source;
-  data.time_name = "t";
-  data.time_kind = TimeKind::Number;
+  Dataset data{.source = source,
+               .key_name = {},
+               .time_name = "t",
+               .time_kind = TimeKind::Number,
+               .y_names = {},
+               .x_names = {},
+               .u_names = {},
+               .series = {}};
   const auto channels = static_cast<std::size_t>(info.channels);
   for (std::size_t c = 1; c <= channels; ++c)
     data.y_names.push_back(channels == 1 ? "y" : "channel" + std::to_string(c));

@@ -356,8 +356,9 @@ NpyArray parse_npy(const std::string& where, std::string_view bytes) {
   // The entries that there are bytes for bound every product of dimensions.
   const std::size_t most = content.size() / type.size;
   std::size_t count = 1;
+  if (std::find(header.shape.begin(), header.shape.end(), 0U) != header.shape.end())
+    fail("shape " + shape_text(header.shape) + ", but no dimension may be 0");
   for (const std::size_t n : header.shape) {
-    if (n == 0) fail("shape " + shape_text(header.shape) + ", but no dimension may be 0");
     if (n > most / count)
       fail("shape " + shape_text(header.shape) + " of type " + header.descr +
            " asks for more than the " + std::to_string(content.size()) + " bytes there are");
