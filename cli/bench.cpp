@@ -44,16 +44,6 @@ void stream_through(Stream& stream, const Series& series, std::size_t meas_dim) 
     stream.step(state, std::span(series.y).subspan(k * meas_dim, meas_dim));
 }
 
-// What the model file says about the machine's instructions, if it says anything.
-std::string instruction_set(const Model& model) {
-  const Json info = Json::parse(model.info_json()).flatten();
-  for (const auto& [path, value] : info.items()) {
-    if (value.is_string() && (path.ends_with("/isa") || path.ends_with("/instruction_set")))
-      return value.get<std::string>();
-  }
-  return "";
-}
-
 }  // namespace
 
 void run_bench(const Arguments& arguments) {
@@ -95,20 +85,17 @@ void run_bench(const Arguments& arguments) {
 
   const unsigned threads =
       common.threads > 0 ? unsigned(common.threads) : std::thread::hardware_concurrency();
-  const std::string isa = instruction_set(model);
   if (common.json) {
-    Json json = {{"threads", threads},
-                 {"hidden", options.model.hidden},
-                 {"training_steps_per_second", fitted.summary.steps_per_second},
-                 {"filter_steps_per_second", filter_rate},
-                 {"smooth_steps_per_second", smooth_rate},
-                 {"stream_steps_per_second", stream_rate}};
-    if (!isa.empty()) json["instruction_set"] = isa;
-    print_json(json);
+    print_json({{"threads", threads},
+                {"hidden", options.model.hidden},
+                {"training_steps_per_second", fitted.summary.steps_per_second},
+                {"filter_steps_per_second", filter_rate},
+                {"smooth_steps_per_second", smooth_rate},
+                {"stream_steps_per_second", stream_rate}});
     return;
   }
-  print(fmt::format("Lorenz system, 3 states, {} hidden units, {} threads{}\n",
-                    options.model.hidden, threads, isa.empty() ? "" : ", " + isa));
+  print(fmt::format("Lorenz system, prior of 3 states, {} hidden units, {} threads\n",
+                    options.model.hidden, threads));
   const auto row = [](const char* what, double rate, const char* how) {
     print(fmt::format("  {:<10}{:>8} steps/s  {}\n", what, short_number(rate), how));
   };

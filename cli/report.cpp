@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kShownEntries = 12;
 
 std::string scalar_text(const Json& value) {
+  if (value.is_null() || value == "") return "none";
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
-  if (value.is_null()) return "none";
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

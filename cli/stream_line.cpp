@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <system_error>
@@ -14,6 +18,9 @@ namespace kalmia::cli {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+// The same bound as in files of data.
+constexpr double kLargestValue = 1e100;
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
@@ -46,17 +53,31 @@ std::string quoted(std::string_view text) {
   return '"' + shown + (text.size() > kLongest ? "...\"" : "\"");
 }
 
+// What else than NaN, and nothing at all, stands for a missing value.
+bool names_missing(std::string_view text) {
+  constexpr std::string_view kNames[] = {"na", "n/a", "null", "none"};
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view name) {
+    return std::equal(text.begin(), text.end(), name.begin(), name.end(), same);
+  });
+}
+
 double parse_value(std::string_view text, std::size_t column) {
-  if (text.empty() || text == "NA") return kMissing;
+  if (text.empty()) return kMissing;
   std::string_view digits = text;
   if (digits.starts_with('+')) digits.remove_prefix(1);
   double value = 0;
   const char* const end = digits.data() + digits.size();
   const auto [rest, error] = std::from_chars(digits.data(), end, value);
-  if (error == std::errc::result_out_of_range)
-    throw DataError(fmt::format("value {} is {}, which no double can hold", column, quoted(text)));
-  if (error != std::errc{} || rest != end)
+  if (error == std::errc::invalid_argument || rest != end) {
+    if (names_missing(text)) return kMissing;
     throw DataError(fmt::format("value {} is {}, but it must be a number (or empty: missing)",
+                                column, quoted(text)));
+  }
+  // Out of range: too large becomes infinite, too small becomes zero.
+  if (error != std::errc{}) value = std::strtod(std::string(digits).c_str(), nullptr);
+  if (std::abs(value) > kLargestValue)
+    throw DataError(fmt::format("value {} is {}, but values must lie within -1e100 and 1e100",
                                 column, quoted(text)));
   return value;
 }

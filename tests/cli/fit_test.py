@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""kalmia fit: what it prints, the same bits for the same seed, and Ctrl-C."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import support
+from support import PROGRAM, SMALL_FIT, ProgramTest
+
+# Runs until it is interrupted.
+ENDLESS = ("--hidden", "8", "--updates", "1000000", "--patience", "1000000", "--prior",
+           "constant-velocity")
+
+
+class Results(ProgramTest):
+    def test_summary_and_json(self):
+        self.track()
+        text = self.succeed("fit", "track.csv", *SMALL_FIT, "-o", "a.kalmia")
+        self.assertIn("constant-velocity", text)
+        self.assertIn("a.kalmia", text)
+        summary = json.loads(self.succeed("fit", "track.csv", *SMALL_FIT, "--json", "-o", "b.kalmia"))
+        self.assertEqual(summary["output"], "b.kalmia")
+        self.assertEqual(summary["prior"], "constant-velocity")
+        self.assertEqual(summary["stop_reason"], "finished")
+
+    def test_quiet_prints_nothing(self):
+        self.track()
+        result = self.run_program("fit", "track.csv", *SMALL_FIT, "-q", "-o", "a.kalmia")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+
+    def test_from_standard_input(self):
+        text = self.track().read_text()
+        self.succeed("fit", "-", *SMALL_FIT, "-o", "a.kalmia", stdin=text)
+        self.succeed("smooth", "a.kalmia", "-", "-o", "out.csv", stdin=text)
+        self.assertEqual(len((self.folder / "out.csv").read_text().splitlines()), 301)
+
+    def test_same_seed_same_bytes_whatever_the_threads(self):
+        self.track()
+        models = []
+        for index, (seed, threads) in enumerate(((7, 1), (7, 2), (7, 0), (8, 1))):
+            self.succeed("fit", "track.csv", *SMALL_FIT, "-q", "--seed", seed, "--threads", threads,
+                         "-o", f"{index}.kalmia")
+            models.append((self.folder / f"{index}.kalmia").read_bytes())
+        self.assertEqual(models[0], models[1])
+        self.assertEqual(models[0], models[2])
+        self.assertNotEqual(models[0], models[3])
+
+    def test_progress_elsewhere_than_on_a_terminal_is_plain_lines(self):
+        self.track()
+        result = self.run_program("fit", "track.csv", *SMALL_FIT, "-o", "a.kalmia")
+        self.assertRegex(result.stderr, r"(?m)^networks  \d+/20  loss -?\d")
+        self.assertNotIn("\r", result.stderr)
+        self.assertNotIn("\x1b", result.stderr)
+
+    def test_progress_on_a_terminal_is_redrawn_in_place(self):
+        self.track()
+        reading, terminal = pty.openpty()
+        program = subprocess.Popen([PROGRAM, "fit", "track.csv", *SMALL_FIT, "-o", "a.kalmia"],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=terminal)
+        os.close(terminal)
+        drawn = b""
+        try:
+            while chunk := os.read(reading, 4096):
+                drawn += chunk
+        except OSError:
+            pass  # The terminal closes when the program ends.
+        os.close(reading)
+        self.assertEqual(program.wait(), 0)
+        self.assertRegex(drawn.decode(), r"\rnetworks  \[#{20}\] 100 %")
+        self.assertTrue(drawn.endswith(b"\n"))
+
+
+class Interrupt(ProgramTest):
+    def start(self, *arguments):
+        """A fit that has begun to train its networks."""
+        self.track()
+        program = subprocess.Popen([PROGRAM, "fit", "track.csv", *ENDLESS, *arguments],
+                                   cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.stderr.close)
+        self.addCleanup(program.kill)
+        for line in program.stderr:
+            if line.startswith("networks"):
+                return program
+        self.fail("the fit ended before it was interrupted")
+
+    def test_keeps_the_best_model(self):
+        program = self.start("-o", "a.kalmia")
+        program.send_signal(signal.SIGINT)
+        output, messages = program.communicate(timeout=60)
+        self.assertEqual(program.returncode, 0, messages)
+        self.assertIn("interrupted", output)
+        self.assertIn("stopping", messages)
+        self.succeed("smooth", "a.kalmia", "track.csv", "-o", "out.csv")
+        info = json.loads(self.succeed("info", "a.kalmia", "--json"))
+        self.assertEqual(info["training"]["summary"]["stop_reason"], "interrupted")
+
+    def test_twice_ends_at_once_and_leaves_nothing(self):
+        program = self.start("-o", "a.kalmia")
+        # Stopped, the program sees both signals before it can react to the first.
+        program.send_signal(signal.SIGSTOP)
+        program.send_signal(signal.SIGINT)
+        program.send_signal(signal.SIGCONT)
+        deadline = time.monotonic() + 60
+        while program.poll() is None and time.monotonic() < deadline:
+            program.send_signal(signal.SIGINT)
+            time.sleep(0.001)
+        program.communicate(timeout=60)
+        if program.returncode == 0:
+            self.skipTest("the fit ended before the second signal reached it")
+        self.assertEqual(program.returncode, -signal.SIGINT)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["track.csv"])
+
+
+if __name__ == "__main__":
+    support.main()

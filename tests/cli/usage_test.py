@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""Wrong commands, options and arguments: exit code 2 and a message that helps."""
+
+import support
+from support import COMMANDS, ProgramTest
+
+
+class Suggestions(ProgramTest):
+    def test_command(self):
+        self.fail_with(2, ["smoth"], ["kalmia: unknown command smoth; did you mean smooth?"])
+        self.fail_with(2, ["fti"], ["did you mean fit?"])
+        self.assertNotIn("did you mean", self.fail_with(2, ["zzz"], ["unknown command zzz"]))
+
+    def test_option(self):
+        self.fail_with(2, ["fit", "x.csv", "--hiden", "8"],
+                       ["kalmia fit: unknown option --hiden; did you mean --hidden?"])
+        self.fail_with(2, ["fit", "--learning_rate=1", "x.csv"], ["did you mean --learning-rate?"])
+        self.fail_with(2, ["--versoin"], ["did you mean --version?"])
+
+    def test_system(self):
+        self.fail_with(2, ["simulate", "lorentz"], ["unknown system lorentz; did you mean lorenz?"])
+
+    def test_prior(self):
+        self.track()
+        self.fail_with(2, ["fit", "track.csv", "-o", "m", "--prior", "constant-velocty"],
+                       ["constant-velocty", "constant-velocity"])
+
+
+class Arguments(ProgramTest):
+    def test_missing_and_extra(self):
+        for command in COMMANDS:
+            if command not in ("simulate", "bench"):
+                with self.subTest(command=command):
+                    self.fail_with(2, [command], ["is required", f"usage: kalmia {command}"])
+        self.fail_with(2, ["simulate"], ["SYSTEM is required"])
+        self.fail_with(2, ["info", "a", "b"], ['"b" is one argument too many'])
+        self.fail_with(2, ["fit", "x.csv", "--window"], ["--window needs a value"])
+
+    def test_values(self):
+        for option, value, rule in (("--window", "abc", "whole number"),
+                                    ("--window", "3.5", "whole number"),
+                                    ("--window", "99999999999", "whole number"),
+                                    ("--seed", "-1", "whole number >= 0"),
+                                    ("--learning-rate", "fast", "a number"),
+                                    ("--learning-rate", "1e999", "a number"),
+                                    ("--learning-rate", "nan", "a number"),
+                                    ("--decoder", "8,x", "whole numbers")):
+            with self.subTest(option=option, value=value):
+                self.fail_with(2, ["fit", "x.csv", option, value], [option, value.split(",")[-1], rule])
+        self.model()
+        self.fail_with(2, ["forecast", "track.kalmia", "track.csv", "--horizon", "0"], [">= 1"])
+        self.fail_with(2, ["sample", "track.kalmia", "track.csv", "--count", "0"], [">= 1"])
+        self.fail_with(2, ["evaluate", "track.kalmia", "track.csv", "--hide", "2"], ["hide", "2"])
+
+    def test_options_out_of_range_are_all_named_before_the_data_are_read(self):
+        message = self.fail_with(
+            2, ["fit", "absent.csv", "-o", "m", "--window", "0", "--learning-rate", "-1"])
+        self.assertRegex(message, r"learning_rate = -1, but it must be")
+        self.assertRegex(message, r"window = 0, but it must be")
+
+    def test_what_does_not_go_together(self):
+        self.fail_with(2, ["simulate", "lorenz", "--json"], ["-o FILE"])
+        self.fail_with(2, ["smooth", "m", "d", "--json"], ["-o FILE"])
+        self.fail_with(2, ["simulate", "replay", "-o", "x.csv"], ["--from"])
+        self.fail_with(2, ["simulate", "replay", "--from", "a.csv", "--steps", "3"], ["--steps"])
+        self.fail_with(2, ["simulate", "lorenz", "--from", "a.csv"], ["replay only"])
+
+    def test_the_last_of_repeated_options_counts_and_lists_add_up(self):
+        self.succeed("simulate", "lorenz", "--steps", "5", "--steps", "7", "-o", "a.csv")
+        self.assertEqual(len((self.folder / "a.csv").read_text().splitlines()), 8)
+        self.succeed("simulate", "replay", "--from", "a.csv", "--measure", "y1", "--measure", "y3",
+                     "-o", "b.csv")
+        self.assertEqual((self.folder / "b.csv").read_text().splitlines()[0],
+                         "t,y1,y3,true_y1,true_y3")
+
+
+class Output(ProgramTest):
+    def test_a_model_needs_a_place(self):
+        self.track()
+        self.fail_with(2, ["fit", "track.csv"], ["-o"])
+        self.fail_with(2, ["fit", "track.csv", "-o", "-"], ["-o -"])
+
+    def test_input_is_never_overwritten(self):
+        self.model()
+        (self.folder / "link.csv").symlink_to("track.csv")
+        for arguments in (["fit", "track.csv", "-o", "track.csv"],
+                          ["fit", "track.csv", "-o", "./track.csv"],
+                          ["smooth", "track.kalmia", "track.csv", "-o", "link.csv"],
+                          ["filter", "track.kalmia", "track.csv", "-o", "track.kalmia"],
+                          ["simulate", "replay", "--from", "track.csv", "-o", "track.csv"]):
+            with self.subTest(arguments=arguments):
+                self.fail_with(2, arguments, ["is both input and output"])
+
+    def test_a_missing_folder_is_found_before_the_work(self):
+        # The data do not exist either: the output is looked at first.
+        self.fail_with(1, ["fit", "absent.csv", "-o", "nowhere/m.kalmia"], ["no folder nowhere"])
+        self.fail_with(1, ["smooth", "m", "d", "-o", "nowhere/out.csv"], ["no folder nowhere"])
+
+
+if __name__ == "__main__":
+    support.main()
