@@ -109,7 +109,15 @@ struct FitProgress {
   double seconds_left = 0;      ///< at most, in this stage; NaN while unknown
 };
 
-enum class StopReason { Finished, Patience, Interrupted, Failures, NoNetworks, LittleData };
+enum class StopReason {
+  Finished,        ///< all updates were made
+  Patience,        ///< no better held-out loss for TrainOptions::patience checks
+  Interrupted,     ///< the progress function said so
+  Failures,        ///< losses that were not finite, in spite of smaller rates
+  NoNetworks,      ///< none were asked for
+  LittleData,      ///< too few measured values for networks
+  NoisePredicted,  ///< measurements are predicted better than their stated noise allows
+};
 
 /// One check of the held-out data.
 struct FitCheck {
@@ -131,7 +139,11 @@ struct FitSummary {
   std::size_t held_out_steps = 0;
   double static_held_out = 0;  ///< mean negative log-likelihood of a held-out value, static model
   double best_held_out = 0;    ///< of the model returned
-  int updates = 0;             ///< of the networks
+  /// With a given noise: the loss that an honest prediction cannot fall below, for it cannot know
+  /// the noise to come. Below it, the noise itself is being predicted: it is correlated in time, or
+  /// smaller than stated. -infinity if the noise is learned.
+  double noise_bound = 0;
+  int updates = 0;  ///< of the networks
   int best_update = 0;
   int skipped_updates = 0;  ///< whose loss or gradient was not finite
   int rate_cuts = 0;        ///< times the rate was halved after repeated failures

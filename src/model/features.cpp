@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace kalmia::model {
 
@@ -18,7 +19,10 @@ void FeatureSpec::step_to(const double* y, double* last, T* features, double* ce
     *features = static_cast<T>(std::clamp(value, -kFeatureLimit, kFeatureLimit));
     features += stride;
   };
-  for (int n = 0; n < state_dim; ++n) centre[n * stride] = 0;
+  for (int n = 0; n < state_dim(); ++n) {
+    const bool measured = !std::isnan(y[channel_of_state[static_cast<std::size_t>(n)]]);
+    centre[n * stride] = measured ? 0 : std::numeric_limits<double>::quiet_NaN();
+  }
   for (std::size_t c = 0; c < mean.size(); ++c) {
     const bool measured = !std::isnan(y[c]);
     const bool seen = !std::isnan(last[c]);
@@ -27,7 +31,7 @@ void FeatureSpec::step_to(const double* y, double* last, T* features, double* ce
     const bool known = measured || seen;
     if (use_level[c] != 0) put(known ? (last[c] - mean[c]) / spread[c] : 0.0);
     put(measured ? 1.0 : 0.0);
-    if (known) centre[measured_state[c] * stride] = last[c];
+    if (measured) centre[measured_state[c] * stride] = y[c];
   }
 }
 

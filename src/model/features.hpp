@@ -20,13 +20,17 @@ struct FeatureSpec {
   std::vector<double> spread;
   std::vector<double> step;
   std::vector<int> use_level;
-  /// The state that each channel measures: the residual is centred at its last value.
+  /// The state that each channel measures: the residual is centred at its value.
   std::vector<int> measured_state;
-  int state_dim = 0;
+  /// The channel that each state belongs to. While the channel is missing, the residual leaves the
+  /// state alone (a centre of NaN): in a gap the expert map alone leads on, and nothing learned can
+  /// run away.
+  std::vector<int> channel_of_state;
 
   int meas_dim() const { return static_cast<int>(mean.size()); }
   /// Features a step has.
   int input_dim() const;
+  int state_dim() const { return static_cast<int>(channel_of_state.size()); }
 
   /// Takes in y (NaN = missing). `last` (M numbers, NaN until a value was seen) is moved on.
   /// `features` is written at every `stride`-th place, and so is `centre` (N).

@@ -37,6 +37,13 @@ const ModelDescription& checked(const ModelDescription& d) {
   return d;
 }
 
+void attach(const prior::Expert& expert, FeatureSpec& features) {
+  features.measured_state = expert.measured_state;
+  features.channel_of_state.clear();
+  for (const prior::StateKind& state : expert.states)
+    features.channel_of_state.push_back(state.channel);
+}
+
 }  // namespace
 
 Units make_units(const prior::Expert& expert, const std::vector<ChannelStatistics>& channels,
@@ -64,8 +71,7 @@ FeatureSpec make_features(const prior::Expert& expert,
     features.step.push_back(2 * channels[c].step / units.y_scale[c]);
     features.use_level.push_back(channels[c].wanders ? 0 : 1);
   }
-  features.measured_state = expert.measured_state;
-  features.state_dim = expert.state_dim();
+  attach(expert, features);
   return features;
 }
 
@@ -91,8 +97,7 @@ LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> param
   const auto N = static_cast<std::size_t>(expert_.state_dim());
   require_size("x_scale", description_.units.x_scale.size(), N);
   require_size("x_offset", description_.units.x_offset.size(), N);
-  description_.features.measured_state = expert_.measured_state;
-  description_.features.state_dim = expert_.state_dim();
+  attach(expert_, description_.features);
   set_parameters(parameters);
 }
 

@@ -15,11 +15,11 @@ namespace kalmia::model {
 template <typename T>
 struct StreamState {
   bool started = false;
-  std::vector<T> h;         ///< hidden state of the GRU
-  std::vector<T> features;  ///< what the GRU reads next: features of the last measurement
+  std::vector<T> h;            ///< hidden state of the GRU
+  std::vector<T> features;     ///< what the GRU reads next: features of the last measurement
   std::vector<double> centre;  ///< what the learned residual is centred at next, N
-  std::vector<double> x;    ///< x[k|<=k], N
-  std::vector<double> P;    ///< P[k|<=k], N N, row-major
+  std::vector<double> x;       ///< x[k|<=k], N
+  std::vector<double> P;       ///< P[k|<=k], N N, row-major
 };
 
 /// What one step gave.
@@ -47,7 +47,8 @@ class FilterStream {
   /// x[k|<k] and P[k|<k] of the last step.
   std::span<const double> x_pred() const { return x_pred_; }
   std::span<const double> P_pred() const { return P_pred_; }
-  /// F of the last step's prediction, expert map and residual; not defined for a series' first step.
+  /// F of the last step's prediction, expert map and residual; not defined for a series' first
+  /// step.
   std::span<const double> F() const { return F_; }
 
   /// The weights as the kernel reads them; see stream.cpp.

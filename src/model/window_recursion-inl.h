@@ -57,6 +57,7 @@ class RecursionPass {
     d_x_pred_ = take(N());
     d_P_pred_ = take(N() * N());
     centre_ = take(N());
+    active_ = take(N());
     y_ = take(M());
     observed_ = take(M());
     nll_ = take(2);
@@ -258,33 +259,34 @@ class RecursionPass {
   //
   //   F = F_expert(x) + F_out,   e = e_expert(x) + e_out - F_out c,   x = x[k-1|<=k-1]
   //
-  // A lane that starts here has F = 0, e = initial.e, L = initial.L instead; one past its end has
-  // F = I, e = 0, L = 0, so that its state stays as it is.
+  // where c is not finite the state's column of F_out and its entry of e_out are left out. A lane
+  // that starts here has F = 0, e = initial.e, L = initial.L instead; one past its end has F = I,
+  // e = 0, L = 0, so that its state stays as it is.
   void read_transition(int k, const double* x) {
     const T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
     const T* out = record + panel(rows_.out) + first_;
     if (recursive_ && model_.map != nullptr) {
       model_.map->forward(x, F_, e_, ws_.map_scratch.data());
-      for (int i = 0; i < N(); ++i) add_row(out, arch_.e_row() + i, e_ + i * kLanes);
     } else {
-      for (int i = 0; i < N(); ++i)
-        store(load_as<double>(out + panel(arch_.e_row() + i)), e_ + i * kLanes);
+      for (int i = 0; i < N(); ++i) store(zero<double>(), e_ + i * kLanes);
+      for (int i = 0; i < N() * N() && recursive_; ++i) store(zero<double>(), F_ + i * kLanes);
     }
-    if (recursive_) {
-      if (in_.centre != nullptr) {
-        read_panel(in_.centre + k * panel(N()), N(), centre_);
-        for (int i = 0; i < N(); ++i) {
-          D e = load(e_ + i * kLanes);
-          for (int j = 0; j < N(); ++j)
-            e = fnma(load_as<double>(out + panel(i * N() + j)), load(centre_ + j * kLanes), e);
-          store(e, e_ + i * kLanes);
+    if (centred()) {
+      read_centre(k);
+      for (int i = 0; i < N(); ++i) {
+        D e = fma(load_as<double>(out + panel(arch_.e_row() + i)), load(active_ + i * kLanes),
+                  load(e_ + i * kLanes));
+        for (int j = 0; j < N(); ++j) {
+          const D residual = load_as<double>(out + panel(i * N() + j));
+          e = fnma(residual, load(centre_ + j * kLanes), e);
+          double* F = F_ + (i * N() + j) * kLanes;
+          store(fma(residual, load(active_ + j * kLanes), load(F)), F);
         }
+        store(e, e_ + i * kLanes);
       }
-      if (model_.map != nullptr) {
-        for (int i = 0; i < N() * N(); ++i) add_row(out, i, F_ + i * kLanes);
-      } else {
-        for (int i = 0; i < N() * N(); ++i) store(load_as<double>(out + panel(i)), F_ + i * kLanes);
-      }
+    } else {
+      for (int i = 0; i < N(); ++i) add_row(out, arch_.e_row() + i, e_ + i * kLanes);
+      for (int i = 0; i < N() * N() && recursive_; ++i) add_row(out, i, F_ + i * kLanes);
     }
     const T* diag = record + panel(rows_.diag) + first_;
     for (int i = 0; i < N(); ++i) {
@@ -296,6 +298,18 @@ class RecursionPass {
     }
     const Exceptions except = exceptions_at(k);
     if (except.any) override_transition(except);
+  }
+  bool centred() const { return recursive_ && in_.centre != nullptr; }
+  // Sets active_ to 1 where the centre is finite, else 0, and centre_ to it or to 0.
+  void read_centre(int k) {
+    read_panel(in_.centre + k * panel(N()), N(), centre_);
+    const D infinity = broadcast(std::numeric_limits<double>::infinity());
+    for (int i = 0; i < N(); ++i) {
+      const D c = load(centre_ + i * kLanes);
+      const LineMask<double> finite = greater(infinity, abs(c));
+      store(select(finite, c, zero<double>()), centre_ + i * kLanes);
+      store(select(finite, broadcast(1.0), zero<double>()), active_ + i * kLanes);
+    }
   }
   void add_row(const T* out, int row, double* line) const {
     store(load(line) + load_as<double>(out + panel(row)), line);
@@ -347,16 +361,16 @@ class RecursionPass {
     const D none = zero<double>();
     T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
     T* out = record + panel(rows_.out) + first_;
-    const bool centred = recursive_ && in_.centre != nullptr;
-    if (centred) read_panel(in_.centre + k * panel(N()), N(), centre_);
+    if (centred()) read_centre(k);
     for (int i = 0; i < N(); ++i) {
       const D d_e = load(d_x_pred_ + i * kLanes);
       for (int j = 0; j < N() && recursive_; ++j) {
         D d = load(d_F_ + (i * N() + j) * kLanes);
-        if (centred) d = fnma(d_e, load(centre_ + j * kLanes), d);
+        if (centred()) d = fnma(d_e, load(centre_ + j * kLanes), d * load(active_ + j * kLanes));
         store_as(select(lane_ok, d, none), out + panel(i * N() + j));
       }
-      store_as(select(lane_ok, d_e, none), out + panel(arch_.e_row() + i));
+      const D d_e_out = centred() ? d_e * load(active_ + i * kLanes) : d_e;
+      store_as(select(lane_ok, d_e_out, none), out + panel(arch_.e_row() + i));
       for (int j = 0; j < i; ++j) {
         const int entry = lanes::triangle_index(i, j);
         store_as(select(lane_ok, load(d_L_ + entry * kLanes), none),
@@ -400,7 +414,7 @@ class RecursionPass {
   // Line matrices in ws.line_scratch.
   double *F_, *e_, *L_, *x_pred_, *P_pred_;
   double *d_F_, *d_L_, *d_x_pred_, *d_P_pred_;
-  double *centre_, *y_, *observed_, *nll_, *scratch_;
+  double *centre_, *active_, *y_, *observed_, *nll_, *scratch_;
   // Adjoints of x, P and R, which go on from one call of backward to the next.
   double* adjoint_ = nullptr;
 };

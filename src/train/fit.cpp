@@ -47,6 +47,8 @@ class Fitter {
       summary_.stop_reason = StopReason::LittleData;
     } else if (stopped_) {
       summary_.stop_reason = StopReason::Interrupted;
+    } else if (train::predicts_noise(summary_.static_held_out, summary_)) {
+      summary_.stop_reason = StopReason::NoisePredicted;
     } else {
       learned = train::train_networks(
                     *static_, noise_, *scaled_, split_, options_, team_,
@@ -73,6 +75,7 @@ class Fitter {
       summary_.training_steps += static_cast<std::size_t>(each.steps());
     for (const train::HeldOut& each : split_.held_out)
       summary_.held_out_steps += static_cast<std::size_t>(each.stretch.end - each.score_from);
+    summary_.noise_bound = train::noise_bound(noise_, data_.meas_dim());
     note_time();
   }
 

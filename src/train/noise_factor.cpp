@@ -52,6 +52,7 @@ std::vector<double> NoiseFactor::value(std::span<const double> variables) const 
 // d_C = 2 d_R C on and below the diagonal; the diagonal goes through the exponential.
 std::vector<double> NoiseFactor::gradient(std::span<const double> variables,
                                           std::span<const double> d_R) const {
+  if (size_ == 0) return {};
   const auto M = static_cast<std::size_t>(meas_dim_);
   const std::vector<double> C = factor(variables);
   std::vector<double> result(static_cast<std::size_t>(size_));

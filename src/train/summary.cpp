@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Dense>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 namespace kalmia {
 namespace {
@@ -27,6 +30,8 @@ const char* name_of(StopReason reason) {
       return "no_networks";
     case StopReason::LittleData:
       return "little_data";
+    case StopReason::NoisePredicted:
+      return "noise_predicted";
   }
   return "";
 }
@@ -51,6 +56,7 @@ Json lasting(const FitSummary& s) {
       {"held_out_steps", s.held_out_steps},
       {"static_held_out", number(s.static_held_out)},
       {"best_held_out", number(s.best_held_out)},
+      {"noise_bound", number(s.noise_bound)},
       {"updates", s.updates},
       {"best_update", s.best_update},
       {"skipped_updates", s.skipped_updates},
@@ -123,6 +129,19 @@ std::string FitSummary::to_json() const {
 
 namespace train {
 
+double noise_bound(const model::NoiseSpec& noise, int meas_dim) {
+  if (noise.learned()) return -std::numeric_limits<double>::infinity();
+  const Eigen::LLT<Eigen::MatrixXd> factor(
+      Eigen::Map<const Eigen::MatrixXd>(noise.R.data(), meas_dim, meas_dim));
+  const double half_log_det = factor.matrixLLT().diagonal().array().log().sum();
+  return 0.5 * (1 + std::log(2 * std::numbers::pi)) + half_log_det / meas_dim;
+}
+
+bool predicts_noise(double held_out, const FitSummary& summary) {
+  constexpr double kClearly = 0.02;
+  return held_out < summary.noise_bound - kClearly;
+}
+
 void describe(const FitOptions& options, FitSummary& s) {
   const std::string kept = s.networks ? "the best networks were kept"
                                       : "no networks were better than the static model, which was "
@@ -148,6 +167,14 @@ void describe(const FitOptions& options, FitSummary& s) {
       break;
     case StopReason::LittleData:
       s.message = "too little data for networks: the static model was fitted to all of them";
+      break;
+    case StopReason::NoisePredicted:
+      s.message = fmt::format(
+          "the measurements are predicted better (loss {:.3f}) than their stated noise allows "
+          "({:.3f}): the noise lasts from step to step, or is smaller than stated; networks would "
+          "learn to predict it, so {}",
+          s.updates > 0 ? s.checks.back().held_out : s.static_held_out, s.noise_bound,
+          s.networks ? "the last ones that did not were kept" : "the static model was kept");
       break;
   }
 }

@@ -9,6 +9,7 @@
 #include "nn/adam.hpp"
 #include "train/lane_feed.hpp"
 #include "train/noise_factor.hpp"
+#include "train/summary.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -117,6 +118,10 @@ class NetworkTrainer {
         summary_.checks.push_back({update, now.loss, now.held_out,
                                    rate_ * options_.learning_rate * schedule.factor(update - 1)});
         loss_sum = loss_count = 0;
+        if (predicts_noise(now.held_out, summary_)) {
+          summary_.stop_reason = StopReason::NoisePredicted;
+          break;
+        }
         if (now.held_out < best - kImprovement) {
           best = now.held_out;
           stale = 0;

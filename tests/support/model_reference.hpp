@@ -139,7 +139,14 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
       if (options.recursive) {
         // The residual acts on x[k-1] - c[k], the expert map on x[k-1].
         for (int i = 0; i < N; ++i) F.row(i) = out.segment(i * N, N).transpose();
-        if (!sequence.centre.empty()) e -= F * sequence.centre[k];
+        // It leaves a state alone whose centre is not finite.
+        for (int i = 0; i < N && !sequence.centre.empty(); ++i)
+          if (!std::isfinite(sequence.centre[k](i))) {
+            F.col(i).setZero();
+            e(i) = 0;
+          }
+        for (int i = 0; i < N && !sequence.centre.empty(); ++i)
+          if (std::isfinite(sequence.centre[k](i))) e -= F.col(i) * sequence.centre[k](i);
         if (model.map) {
           Matrix F_expert = Matrix::Zero(N, N);
           Vector e_expert = Vector::Zero(N);

@@ -126,7 +126,9 @@ struct WindowCase {
                      : static_cast<int>(random.below(static_cast<std::uint64_t>(steps + 1))));
     if (features.centre) {
       group.centre.resize(static_cast<std::size_t>(steps * architecture.state_dim() * lanes));
-      for (double& c : group.centre.span()) c = random.normal();
+      // Some are not finite: the residual leaves those states alone.
+      for (double& c : group.centre.span())
+        c = random.uniform() < 0.2 ? std::nan("") : random.normal();
     }
     if (features.carried) carry_into(lanes, random);
   }

@@ -156,8 +156,15 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
     const Tensor L = torch_triangle(parts[2], N);
     Tensor x_pred, P_pred;
     if (m.recursive) {
-      const Tensor residual = parts[0].reshape({batch, N, N});
-      const Tensor from = d.centre.defined() ? x - d.centre[k] : x;
+      Tensor residual = parts[0].reshape({batch, N, N});
+      Tensor from = x;
+      if (d.centre.defined()) {
+        // A state whose centre is not finite is left alone.
+        const Tensor active = torch::isfinite(d.centre[k]);
+        from = x - torch::nan_to_num(d.centre[k]);
+        residual = residual * active.unsqueeze(1);
+        e = e * active;
+      }
       x_pred = torch::matmul(residual, from.unsqueeze(2)).squeeze(2) + e;
       Tensor F = residual;
       if (m.map) {
