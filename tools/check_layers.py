@@ -34,7 +34,6 @@ COVERED = {
     "model/records": ("model/window", "where things lie on a window's tapes"),
     "model/window_network": ("model/window", "the networks' part of the window kernel"),
     "model/window_recursion": ("model/window", "the recursion's part of the window kernel"),
-    "study/evaluate": ("study/evaluation", "calls the model, then what is tested there"),
 }
 
 # Sources that need no test at all, and why.

@@ -7,8 +7,8 @@
 
 namespace kalmia::simulation {
 
-/// Longest substep of the reference integrator. Measured: halving it moves a state by less than
-/// 1e-9 over a step of 0.05.
+/// Longest substep of the reference integrator. Measured: halving it moves a state by no more than
+/// 2e-9 over a step of 0.05; 131,072 steps take 0.3 s.
 inline constexpr double kLorenzSubstep = 5e-4;
 
 /// Moves x by `time` along

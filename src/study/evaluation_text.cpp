@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -20,9 +19,9 @@ std::string line(const char* what, std::initializer_list<Figure> figures, const 
   return fmt::format("{:<26}{}{}{}\n", what, text, *note == 0 ? "" : "   ", note);
 }
 
+// Numbers that are not finite become null as well, when the library writes them.
 nlohmann::ordered_json number(std::optional<double> value) {
-  if (!value || !std::isfinite(*value)) return nullptr;
-  return *value;
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ std::optional<LjungBox> ljung_box(const std::vector<std::span<const double>>& se
   for (const std::span<const double> values : series)
     for (const double value : values)
       if (!std::isnan(value)) square += (value - mean) * (value - mean);
-  // Equal values differ from their mean by rounding at most.
-  if (n == 0 || square <= n * std::pow(1e-14 * mean, 2)) return std::nullopt;
+  if (square == 0) return std::nullopt;
   const double variance = square / n;
 
   LjungBox test;

@@ -74,11 +74,14 @@ TEST(Simulate, ALongerSimulationBeginsWithTheShorterOne) {
     SimulateOptions shorter, longer;
     shorter.steps = 30;
     longer.steps = 75;
-    const Series a = simulate(info.name, shorter).series[0];
-    const Series b = simulate(info.name, longer).series[0];
-    EXPECT_TRUE(std::equal(a.x.begin(), a.x.end(), b.x.begin())) << info.name;
-    EXPECT_TRUE(std::equal(a.y.begin(), a.y.end(), b.y.begin())) << info.name;
-    EXPECT_TRUE(std::equal(a.t.begin(), a.t.end(), b.t.begin())) << info.name;
+    shorter.series = longer.series = 2;
+    const Dataset few = simulate(info.name, shorter), many = simulate(info.name, longer);
+    for (std::size_t s = 0; s < 2; ++s) {
+      const Series &a = few.series[s], &b = many.series[s];
+      EXPECT_TRUE(std::equal(a.x.begin(), a.x.end(), b.x.begin())) << info.name;
+      EXPECT_TRUE(std::equal(a.y.begin(), a.y.end(), b.y.begin())) << info.name;
+      EXPECT_TRUE(std::equal(a.t.begin(), a.t.end(), b.t.begin())) << info.name;
+    }
   }
 }
 
@@ -94,7 +97,12 @@ TEST(Simulate, ASeriesDoesNotDependOnTheirNumber) {
       EXPECT_EQ(a.series[s].y, b.series[s].y) << info.name;
     }
     EXPECT_NE(b.series[0].x, b.series[1].x) << info.name;
-    EXPECT_NE(b.series[3].y, b.series[4].y) << info.name;
+    // Noise and states: neither is shared between series.
+    const std::size_t column = measured_columns(info.name)[0];
+    EXPECT_GT(std::abs((b.series[3].y[0] - b.series[3].x[column]) -
+                       (b.series[4].y[0] - b.series[4].x[column])),
+              1e-6)
+        << info.name;
   }
 }
 
@@ -169,6 +177,9 @@ TEST(Simulate, StatesAndMeasuredSizeRandomLinearAlone) {
   const Dataset data = simulate("random-linear", options);
   EXPECT_EQ(data.x_names.size(), 6u);
   EXPECT_EQ(data.y_names.size(), 4u);
+  // The truth does not depend on how much of it is measured.
+  options.measured = 1;
+  EXPECT_EQ(simulate("random-linear", options).series[0].x, data.series[0].x);
   options.states = 0;
   EXPECT_EQ(simulate("lorenz", options).x_names.size(), 3u);
 }

@@ -52,6 +52,19 @@ TEST(VanDerPol, HalvingTheSubstepChangesNothingVisible) {
   EXPECT_LT(worst, 1e-10);
 }
 
+TEST(VanDerPol, AStepIsTheFlow) {
+  SimulateOptions options;
+  options.steps = 20;
+  options.dt = 0.3;
+  const std::vector<double> x = kalmia::simulate("van-der-pol", options).series[0].x;
+  for (std::size_t k = 1; k < 20; ++k) {
+    Point point{x[2 * k - 2], x[2 * k - 1]};
+    van_der_pol_flow(kVanDerPolMu, 0.3, 1e-3, point);
+    EXPECT_NEAR(point[0], x[2 * k], 1e-9) << k;
+    EXPECT_NEAR(point[1], x[2 * k + 1], 1e-9) << k;
+  }
+}
+
 // The amplitude of the cycle is close to 2 whatever mu (2.0228 at most), from the first step on.
 TEST(VanDerPol, SeriesRunOnTheCycleAtAllPhases) {
   SimulateOptions options;
