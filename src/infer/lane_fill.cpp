@@ -31,7 +31,7 @@ void fill_step(const model::FeatureSpec& features, int k, int lane, const double
   };
   if (before != nullptr)
     features.step_to(before, memory.data(), group.input_fwd.data() + at(features.input_dim()),
-                     group.centre.data() + at(features.state_dim), group.lanes);
+                     group.centre.data() + at(features.state_dim()), group.lanes);
   const int M = features.meas_dim();
   double* y = group.y.data() + at(M);
   double* observed = group.observed.data() + at(M);
