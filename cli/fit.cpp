@@ -73,7 +73,12 @@ void check(const FitCommand& command, const FitConfig& config) {
     throw ConfigError(
         "no place for the model; give -o MODEL.kalmia, or output in the configuration");
   if (config.output == "-") throw ConfigError("-o -: a model is a binary file; give it a name");
-  config.fit.validate();
+  try {
+    config.fit.validate();
+  } catch (const ConfigError& e) {
+    if (!is_config(command.input)) throw;
+    throw ConfigError(fmt::format("{}: {}", command.input, e.what()));
+  }
   check_output(config.output, {command.input, config.file});
 }
 

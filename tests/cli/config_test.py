@@ -92,6 +92,9 @@ class Configuration(ProgramTest):
         text = self.refuse("[train]\nwindw = 1\nbatch = 'x'\n", "fit.toml:2: ", "fit.toml:3: ")
         self.assertEqual(text.count("fit.toml:"), 2)
 
+    def test_values_out_of_range(self):
+        self.refuse(GOOD + "window = 0\n", "kalmia fit: fit.toml: ", "window = 0, but it must be")
+
     def test_not_toml(self):
         self.refuse("[data]\nfile = \n", "fit.toml:2: ")
         self.refuse("\x00\x01", "fit.toml:1: ")
