@@ -12,8 +12,7 @@ namespace kalmia::simulation {
 template <std::size_t N, typename Function>
 void integrate(const Function& f, double time, double max_step, std::array<double, N>& x) {
   using State = std::array<double, N>;
-  // A hair less than the quotient: 0.05 / 0.001 must give 50 substeps, not 51.
-  const auto substeps = static_cast<long>(std::ceil(time / max_step * (1 - 1e-12)));
+  const auto substeps = static_cast<long>(std::ceil(time / max_step));
   const double h = time / static_cast<double>(substeps);
   const auto moved = [](const State& from, double by, const State& slope) {
     State to;

@@ -210,6 +210,7 @@ std::optional<double> whiteness(const std::vector<Innovations>& innovations, std
   std::size_t tested = 0;
   for (std::size_t m = 0; m < M; ++m) {
     std::vector<std::vector<double>> normalised;
+    normalised.reserve(innovations.size());
     for (const Innovations& one : innovations)
       normalised.push_back(normalised_innovations(one.residual, one.covariance, M, m));
     const std::optional<LjungBox> test =

@@ -68,6 +68,10 @@ TEST(Evaluate, HidesMeasurementsFromTheModel) {
   EXPECT_NEAR(*e.hidden_mse_filtered, *e.gap_mse_filtered + 0.09, 0.03);
   EXPECT_GT(*e.hidden_mse_smoothed, 0.09);
   EXPECT_LT(*e.hidden_mse_smoothed, *e.hidden_mse_filtered);
+  const Dataset shown = study::shown_data(data, options);
+  EXPECT_EQ(e.to_json(), study::score(data, shown, model.filter(shown, 1), model.smooth(shown, 1),
+                                      model.innovations(shown, 1), model.emission(), model.noise())
+                             .to_json());
   // Without truth all but the hidden values' error goes.
   data.x_names.clear();
   for (Series& series : data.series) series.x.clear();
