@@ -356,13 +356,13 @@ class TorchAdam : public testing::Test {
 };
 
 TEST_F(TorchAdam, TwentyTrainingStepsAgree) {
-  const nn::AdamOptions adam{.learning_rate = 1e-2, .clip_norm = 0.4};
+  const nn::AdamOptions adam{.learning_rate = 1e-2, .clip_norm = 0.2};
   torch::optim::Adam optimizer(leaves, torch::optim::AdamOptions(adam.learning_rate));
   train_both(optimizer, oracle, leaves, c, adam);
 }
 
 TEST_F(TorchAdam, TwentyTrainingStepsWithDecoupledWeightDecayAgree) {
-  const nn::AdamOptions adam{.learning_rate = 1e-2, .weight_decay = 0.3, .clip_norm = 0.4};
+  const nn::AdamOptions adam{.learning_rate = 1e-2, .weight_decay = 0.3, .clip_norm = 0.2};
   torch::optim::AdamW optimizer(
       leaves, torch::optim::AdamWOptions(adam.learning_rate).weight_decay(adam.weight_decay));
   train_both(optimizer, oracle, leaves, c, adam);

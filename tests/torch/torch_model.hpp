@@ -160,10 +160,10 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
       Tensor from = x;
       if (d.centre.defined()) {
         // A state whose centre is not finite is left alone.
-        const Tensor active = torch::isfinite(d.centre[k]);
+        const Tensor centred = torch::isfinite(d.centre[k]);
         from = x - torch::nan_to_num(d.centre[k]);
-        residual = residual * active.unsqueeze(1);
-        e = e * active;
+        residual = residual * centred.unsqueeze(1);
+        e = e * centred;
       }
       x_pred = torch::matmul(residual, from.unsqueeze(2)).squeeze(2) + e;
       Tensor F = residual;
