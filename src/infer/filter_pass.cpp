@@ -1,8 +1,8 @@
 #include "infer/filter_pass.hpp"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "kalman/classical_smoother.hpp"
 #include "kalmia/error.hpp"
@@ -19,21 +19,30 @@ using kalman::row_at;
 // Q = P_pred - F P_filt F', all in lines.
 void process_noise(int N, const kalman::SmootherState& state, double* FP, double* Q) {
   for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j)
-      for (int b = 0; b < kLanes; ++b) {
-        double sum = 0;
-        for (int p = 0; p < N; ++p)
-          sum += state.F[(i * N + p) * kLanes + b] * state.P_filt[(p * N + j) * kLanes + b];
-        FP[(i * N + j) * kLanes + b] = sum;
-      }
+    for (int j = 0; j < N; ++j) {
+      double sum[kLanes] = {};
+      for (int p = 0; p < N; ++p)
+        for (int b = 0; b < kLanes; ++b)
+          sum[b] += state.F[(i * N + p) * kLanes + b] * state.P_filt[(p * N + j) * kLanes + b];
+      std::copy_n(sum, kLanes, FP + (i * N + j) * kLanes);
+    }
   for (int i = 0; i < N; ++i)
-    for (int j = 0; j <= i; ++j)
-      for (int b = 0; b < kLanes; ++b) {
-        double value = state.P_pred[(i * N + j) * kLanes + b];
-        for (int p = 0; p < N; ++p)
-          value -= FP[(i * N + p) * kLanes + b] * state.F[(j * N + p) * kLanes + b];
-        Q[(i * N + j) * kLanes + b] = Q[(j * N + i) * kLanes + b] = value;
-      }
+    for (int j = 0; j <= i; ++j) {
+      double value[kLanes];
+      std::copy_n(state.P_pred + (i * N + j) * kLanes, kLanes, value);
+      for (int p = 0; p < N; ++p)
+        for (int b = 0; b < kLanes; ++b)
+          value[b] -= FP[(i * N + p) * kLanes + b] * state.F[(j * N + p) * kLanes + b];
+      std::copy_n(value, kLanes, Q + (i * N + j) * kLanes);
+      std::copy_n(value, kLanes, Q + (j * N + i) * kLanes);
+    }
+}
+
+// In a gap nothing is measured that could tell that a prediction has run away.
+bool all_finite(const double* x, const double* P, int N) {
+  double sum = 0;
+  for (int i = 0; i < N; ++i) sum += 0 * x[i] + 0 * P[i * N + i];
+  return sum == 0;
 }
 
 struct SmootherWorkspace {
@@ -45,7 +54,7 @@ struct SmootherWorkspace {
   Buffer<double> FP, Q;
 };
 
-// A symmetric root of a covariance that may be singular, rounding errors cut off.
+// An S with S S' = P, for a covariance that may be singular; rounding errors are cut off.
 RowMatrix root_of(const RowMatrix& P) {
   const Eigen::SelfAdjointEigenSolver<RowMatrix> solver(P);
   return solver.eigenvectors() * solver.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
@@ -86,6 +95,10 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
           if (wanted.filtered) {
             moments.x_filt(i, N, result.filtered.mean.data() + x);
             moments.P_filt(i, N, result.filtered.covariance.data() + P);
+            if (!all_finite(result.filtered.mean.data() + x, result.filtered.covariance.data() + P,
+                            N))
+              throw NumericalError(name(piece) + ", step " + std::to_string(first + i + 1) +
+                                   ": the prediction through missing values is not finite");
           }
           if (wanted.transition) moments.F(i, N, pass.F.data() + P);
           result.log_likelihood[static_cast<std::size_t>(piece)] += moments.nll(i);
@@ -95,7 +108,8 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
   return pass;
 }
 
-void smooth_pass(FilterPass& pass, ThreadTeam& team) {
+void smooth_pass(FilterPass& pass, ThreadTeam& team,
+                 const std::function<std::string(int piece)>& name) {
   FilterResult& result = pass.moments;
   const int N = result.state_dim;
   result.smoothed = {Array(result.filtered.mean.size()), Array(result.filtered.covariance.size())};
@@ -110,15 +124,31 @@ void smooth_pass(FilterPass& pass, ThreadTeam& team) {
   team.run(static_cast<int>(plans.size()), [&](int line, int thread) {
     SmootherWorkspace& w = workspaces[static_cast<std::size_t>(thread)];
     const kalman::LinePlan& plan = plans[static_cast<std::size_t>(line)];
-    kalman::smooth_line(plan, kalman::kAllLaneBits, nullptr, w.Q.data(), w.state, result,
-                        [&](int k, lanes::LaneBits live, kalman::SmootherState& state) {
-                          for (int b = 0; b < plan.count; ++b)
-                            if ((live >> b) & 1)
-                              kalman::write_lane(
-                                  state.F, N * N, b,
-                                  pass.F.data() + row_at(result, plan.series[b], k, N * N));
-                          process_noise(N, state, w.FP.data(), w.Q.data());
-                        });
+    int at = 0;
+    const auto smooth = [&](lanes::LaneBits chosen) {
+      kalman::smooth_line(plan, chosen, nullptr, w.Q.data(), w.state, result,
+                          [&](int k, lanes::LaneBits live, kalman::SmootherState& state) {
+                            at = k;
+                            for (int b = 0; b < plan.count; ++b)
+                              if ((live >> b) & 1)
+                                kalman::write_lane(
+                                    state.F, N * N, b,
+                                    pass.F.data() + row_at(result, plan.series[b], k, N * N));
+                            process_noise(N, state, w.FP.data(), w.Q.data());
+                          });
+    };
+    try {
+      smooth(kalman::kAllLaneBits);
+    } catch (const NumericalError&) {
+      // Which of them it was shows when they run one by one.
+      for (int b = 0; b < plan.count; ++b) try {
+          smooth(lanes::LaneBits{1} << b);
+        } catch (const NumericalError&) {
+          throw NumericalError(name(plan.series[b]) + ", step " + std::to_string(at + 1) + ": " +
+                               kalman::kSmootherFailure);
+        }
+      throw;
+    }
   });
 }
 

@@ -20,7 +20,8 @@ struct FilterPass {
   std::vector<int> lengths;
 };
 
-/// Filters the pieces. Rows beyond a piece's length are NaN.
+/// Filters the pieces. Rows beyond a piece's length are not set. Throws NumericalError that begins
+/// with `name(piece)` and the step; so does smooth_pass.
 FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
                     const Wanted& wanted, ThreadTeam& team,
                     const std::function<std::string(int piece)>& name);
@@ -29,9 +30,10 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
 /// moments.smoothed.
 ///
 /// Paper: Sec. 6; see docs/errata.md, item 1.
-void smooth_pass(FilterPass& pass, ThreadTeam& team);
+void smooth_pass(FilterPass& pass, ThreadTeam& team,
+                 const std::function<std::string(int piece)>& name);
 
-/// One trajectory (steps x N) of series `s` from the smoothing distribution, by sampling backwards:
+/// Trajectories (steps x N) of series `s` from the smoothing distribution, by sampling backwards:
 ///
 ///   x[K] ~ N(x[K|<=K], P[K|<=K])
 ///   x[k-1] | x[k] ~ N(x_filt + J (x[k] - x_pred), (I - J F) P_filt (I - J F)' + J Q J')

@@ -130,21 +130,26 @@ StateEstimates room_for(const Series& series, int steps, std::size_t N) {
   return result;
 }
 
-// Filters all series, chunk by chunk, and hands each pass to `take(pass, series in it)`.
-void for_each_pass(const model::LearnedModel<float>& model, const ScaledSeries& scaled,
-                   const infer::Wanted& wanted, ThreadTeam& team,
-                   const std::function<void(FilterPass&, const std::vector<int>&)>& take) {
+using Name = std::function<std::string(int piece)>;
+
+// Filters all series, chunk by chunk, and hands each pass to `take(pass, series in it, their
+// names)`.
+void for_each_pass(
+    const model::LearnedModel<float>& model, const ScaledSeries& scaled,
+    const infer::Wanted& wanted, ThreadTeam& team,
+    const std::function<void(FilterPass&, const std::vector<int>&, const Name&)>& take) {
   for (const std::vector<int>& chunk : scaled.chunks()) {
     std::vector<Piece> pieces;
     for (const int s : chunk) pieces.push_back(scaled.piece(s));
-    FilterPass pass = infer::run_pass(model, pieces, wanted, team, [&](int piece) {
+    const Name name = [&](int piece) {
       return scaled.name(chunk[static_cast<std::size_t>(piece)]);
-    });
-    take(pass, chunk);
+    };
+    FilterPass pass = infer::run_pass(model, pieces, wanted, team, name);
+    take(pass, chunk, name);
   }
 }
 
-// Filter and smoother: the moments of `which` in the user's units.
+// Filter and smoother: their moments in the user's units.
 Estimates estimate(const model::LearnedModel<float>& model, const Dataset& data, int threads,
                    bool smooth) {
   const ScaledSeries scaled(model, data);
@@ -155,35 +160,45 @@ Estimates estimate(const model::LearnedModel<float>& model, const Dataset& data,
   const int N = model.state_dim();
   double nll = 0;
   const infer::Wanted wanted{smooth, true, smooth};
-  for_each_pass(model, scaled, wanted, team, [&](FilterPass& pass, const std::vector<int>& chunk) {
-    if (smooth) infer::smooth_pass(pass, team);
-    const Moments& moments = smooth ? pass.moments.smoothed : pass.moments.filtered;
-    for (std::size_t i = 0; i < chunk.size(); ++i) {
-      const Series& series = data.series[static_cast<std::size_t>(chunk[i])];
-      StateEstimates& out = estimates.series[static_cast<std::size_t>(chunk[i])];
-      out = room_for(series, series.steps, static_cast<std::size_t>(N));
-      out.t = series.t;
-      for (int k = 0; k < series.steps; ++k) {
-        const std::size_t x = row_at(pass.moments, static_cast<int>(i), k, N);
-        const std::size_t P = row_at(pass.moments, static_cast<int>(i), k, N * N);
-        to_user_units(model.description().units,
-                      {moments.mean.data() + x, static_cast<std::size_t>(N)},
-                      {moments.covariance.data() + P, static_cast<std::size_t>(N * N)},
-                      out.mean.data() + static_cast<std::ptrdiff_t>(k) * N,
-                      out.covariance.data() + static_cast<std::ptrdiff_t>(k) * N * N);
-      }
-      nll += pass.moments.log_likelihood[i];
-    }
-  });
+  for_each_pass(model, scaled, wanted, team,
+                [&](FilterPass& pass, const std::vector<int>& chunk, const Name& name) {
+                  if (smooth) infer::smooth_pass(pass, team, name);
+                  const Moments& moments = smooth ? pass.moments.smoothed : pass.moments.filtered;
+                  for (std::size_t i = 0; i < chunk.size(); ++i) {
+                    const Series& series = data.series[static_cast<std::size_t>(chunk[i])];
+                    StateEstimates& out = estimates.series[static_cast<std::size_t>(chunk[i])];
+                    out = room_for(series, series.steps, static_cast<std::size_t>(N));
+                    out.t = series.t;
+                    for (int k = 0; k < series.steps; ++k) {
+                      const std::size_t x = row_at(pass.moments, static_cast<int>(i), k, N);
+                      const std::size_t P = row_at(pass.moments, static_cast<int>(i), k, N * N);
+                      to_user_units(
+                          model.description().units,
+                          {moments.mean.data() + x, static_cast<std::size_t>(N)},
+                          {moments.covariance.data() + P, static_cast<std::size_t>(N * N)},
+                          out.mean.data() + static_cast<std::ptrdiff_t>(k) * N,
+                          out.covariance.data() + static_cast<std::ptrdiff_t>(k) * N * N);
+                    }
+                    nll += pass.moments.log_likelihood[i];
+                  }
+                });
   estimates.log_likelihood = scaled.log_likelihood(nll);
   return estimates;
 }
 
-// Times of the steps after the end of a series.
-std::vector<double> times_after(const Series& series, double dt, int horizon) {
+// Time between steps: that of the data, or the model's where no series has two of them.
+double step_size(const Dataset& data, const model::ModelDescription& description) {
+  for (const Series& series : data.series)
+    if (series.t.size() > 1) return data.step_size();
+  return description.dt;
+}
+
+// Times of the steps after the end of a series; NaN for one that never began.
+std::vector<double> times_after(const Dataset& data, const Series& series, double dt, int horizon) {
   std::vector<double> t;
-  if (series.t.empty()) return t;
-  for (int i = 1; i <= horizon; ++i) t.push_back(series.t.back() + i * dt);
+  if (data.time_kind == TimeKind::None) return t;
+  const double last = series.t.empty() ? std::nan("") : series.t.back();
+  for (int i = 1; i <= horizon; ++i) t.push_back(last + i * dt);
   return t;
 }
 
@@ -245,7 +260,7 @@ Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int 
   double nll = 0;
   for_each_pass(
       model, scaled, {true, true, true}, team,
-      [&](FilterPass& pass, const std::vector<int>& chunk) {
+      [&](FilterPass& pass, const std::vector<int>& chunk, const Name&) {
         team.run(static_cast<int>(chunk.size()), [&](int i, int) {
           const auto s = static_cast<std::size_t>(chunk[static_cast<std::size_t>(i)]);
           const Series& series = data.series[s];
@@ -283,7 +298,7 @@ std::vector<Innovations> Model::innovations(const Dataset& data, int threads) co
   const model::Units& units = model.description().units;
   for_each_pass(
       model, scaled, {true, false, false}, team,
-      [&](FilterPass& pass, const std::vector<int>& chunk) {
+      [&](FilterPass& pass, const std::vector<int>& chunk, const Name&) {
         for (std::size_t i = 0; i < chunk.size(); ++i) {
           const auto s = static_cast<std::size_t>(chunk[i]);
           const auto steps = static_cast<std::size_t>(data.series[s].steps);
@@ -318,17 +333,20 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads) const {
   estimates.series.resize(data.series.size());
   const auto N = static_cast<std::size_t>(model.state_dim());
   const auto M = static_cast<std::size_t>(model.meas_dim());
-  const double dt = data.step_size();
+  const double dt = step_size(data, model.description());
   ThreadTeam team(threads);
   std::vector<std::unique_ptr<Stream::Impl>> streams(static_cast<std::size_t>(team.size()));
   std::vector<double> nll(data.series.size());
   team.run(static_cast<int>(data.series.size()), [&](int s, int thread) {
     auto& stream = streams[static_cast<std::size_t>(thread)];
-    stream = std::make_unique<Stream::Impl>(impl_);
+    if (stream)
+      stream->restart();
+    else
+      stream = std::make_unique<Stream::Impl>(impl_);
     const Series& series = data.series[static_cast<std::size_t>(s)];
     StateEstimates& out = estimates.series[static_cast<std::size_t>(s)];
     out = room_for(series, horizon, N);
-    out.t = times_after(series, dt, horizon);
+    out.t = times_after(data, series, dt, horizon);
     // Beyond the data the prediction of y takes its place (paper, Sec. 5).
     std::vector<double> shown(M), missing(M, std::numeric_limits<double>::quiet_NaN());
     for (int k = 0; k < series.steps + horizon; ++k) {
@@ -337,9 +355,9 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads) const {
                                     static_cast<std::ptrdiff_t>(k) * static_cast<std::ptrdiff_t>(M)
                               : missing.data();
       const model::StreamResult step = stream->step(y);
-      if (step.failed)
-        throw NumericalError(scaled.name(s) + ", step " + std::to_string(k + 1) +
-                             ": the likelihood is not finite");
+      if (step.failed || !stream->finite())
+        throw NumericalError(scaled.name(s) + ", step " + std::to_string(k + 1) + ": the " +
+                             (given ? "likelihood" : "forecast") + " is not finite");
       nll[static_cast<std::size_t>(s)] += step.nll;
       for (std::size_t m = 0; m < M; ++m)
         shown[m] =

@@ -32,7 +32,20 @@ void Stream::Impl::show(const double* shown) {
                                                  state.centre.data());
 }
 
+bool Stream::Impl::finite() const {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  return std::ranges::all_of(state.x, is_finite) && std::ranges::all_of(state.P, is_finite);
+}
+
+void Stream::Impl::restart() {
+  state = filter.start();
+  std::ranges::fill(last, kMissing);
+}
+
 void Stream::Impl::load(const State& from) {
+  if (from.network.size() != state.h.size() + state.features.size() ||
+      from.filter.size() != 1 + last.size() + state.centre.size() + state.x.size() + state.P.size())
+    throw DataError("step: the state is not one of this model; let start() of its stream make it");
   const float* network = from.network.data();
   std::copy_n(network, state.h.size(), state.h.begin());
   std::copy_n(network + state.h.size(), state.features.size(), state.features.begin());
@@ -92,6 +105,9 @@ void Stream::step(State& state, std::span<const double> given) {
     throw NumericalError(
         "step: the likelihood is not finite; the measurement is beyond anything the model can "
         "follow. Start the series anew");
+  if (!s.finite())
+    throw NumericalError(
+        "step: the prediction through missing values is not finite. Start the series anew");
   s.show(s.y.data());
   s.store(state);
   const std::size_t N = s.mean.size();

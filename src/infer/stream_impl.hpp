@@ -9,10 +9,14 @@ namespace kalmia {
 struct Stream::Impl {
   explicit Impl(std::shared_ptr<const Model::Impl> shared_model);
 
-  /// Predicts, updates with y (in the model's units, NaN = missing) and notes what the networks
-  /// read next: `shown`, which is y unless the caller feeds predictions back.
+  /// Predicts and updates with y (in the model's units, NaN = missing).
   model::StreamResult step(const double* y);
+  /// Notes what the networks read next: y, unless the caller feeds predictions back.
   void show(const double* shown);
+  /// Whether the moments are numbers: in a gap no likelihood tells.
+  bool finite() const;
+  /// Back to the state before a series' first measurement.
+  void restart();
   /// Loads and stores the working state.
   void load(const State& state);
   void store(State& state) const;

@@ -8,8 +8,11 @@
 namespace kalmia::model {
 namespace {
 
-// Parts of a series for the test of wandering.
-constexpr int kParts = 8;
+// Parts of a series for the test of wandering; shorter series have fewer.
+constexpr std::size_t kParts = 8;
+constexpr std::size_t kShortestPart = 4;
+// Fewer differences than this say nothing.
+constexpr std::size_t kFewDifferences = 8;
 // A stationary channel has nearly all its variance within each part; a random walk about a fifth.
 constexpr double kWanders = 0.5;
 
@@ -32,26 +35,36 @@ std::string place(const Dataset& data, std::size_t channel) {
   return (data.source.empty() ? "" : data.source + ": ") + "column " + data.y_names[channel];
 }
 
-// Differences between measured neighbours: deviations that white noise of deviation 1 would have
-// are sqrt(2) and sqrt(6).
-double white_step(const Moments& first, const Moments& second) {
-  const double one =
-      std::sqrt((first.squares + static_cast<double>(first.count) * first.mean * first.mean) /
-                (2.0 * static_cast<double>(std::max<std::size_t>(first.count, 1))));
-  if (second.count < 8) return one;
+// The differences of a channel.
+struct Differences {
+  Moments first, second;  // between neighbouring steps
+  Moments across;         // from the value seen last, however long ago
+};
+
+// Differences of white noise of deviation 1 have the deviations sqrt(2) and sqrt(6). A channel that
+// is never measured at two steps in a row (a slow sensor among fast ones) has only those across its
+// gaps.
+double white_step(const Differences& differences) {
+  const auto& [first, second, across] = differences;
+  const Moments& of = first.count < kFewDifferences ? across : first;
+  const double one = std::sqrt((of.squares + static_cast<double>(of.count) * of.mean * of.mean) /
+                               (2.0 * static_cast<double>(std::max<std::size_t>(of.count, 1))));
+  if (second.count < kFewDifferences) return one;
   const double two = std::sqrt(second.squares / (6.0 * static_cast<double>(second.count)));
   return std::min(one, two);
 }
 
 ChannelStatistics statistics_of(const Dataset& data, std::size_t channel) {
   const std::size_t M = data.y_names.size();
-  Moments all, first, second;
+  Moments all;
+  Differences differences;
   double within = 0, low = 0, high = 0;
-  std::size_t within_count = 0;
+  std::size_t within_freedom = 0;
   for (const Series& series : data.series) {
     Moments parts[kParts];
-    double before = std::nan(""), before_that = std::nan("");
+    double before = std::nan(""), before_that = std::nan(""), last = std::nan("");
     const auto steps = static_cast<std::size_t>(series.steps);
+    const std::size_t part_count = std::clamp<std::size_t>(steps / kShortestPart, 1, kParts);
     for (std::size_t k = 0; k < steps; ++k) {
       const double value = series.y[k * M + channel];
       if (std::isinf(value))
@@ -62,16 +75,19 @@ ChannelStatistics statistics_of(const Dataset& data, std::size_t channel) {
         low = std::min(low, value);
         high = std::max(high, value);
         all.add(value);
-        parts[k * kParts / steps].add(value);
-        if (!std::isnan(before)) first.add(value - before);
-        if (!std::isnan(before_that)) second.add(value - 2 * before + before_that);
+        parts[k * part_count / steps].add(value);
+        if (!std::isnan(last)) differences.across.add(value - last);
+        if (!std::isnan(before)) differences.first.add(value - before);
+        if (!std::isnan(before) && !std::isnan(before_that))
+          differences.second.add(value - 2 * before + before_that);
+        last = value;
       }
       before_that = before;
       before = value;
     }
     for (const Moments& part : parts) {
       within += part.squares;
-      within_count += part.count;
+      within_freedom += part.count > 0 ? part.count - 1 : 0;
     }
   }
   if (all.count == 0)
@@ -84,9 +100,13 @@ ChannelStatistics statistics_of(const Dataset& data, std::size_t channel) {
   result.measured = all.count;
   result.mean = all.mean;
   result.spread = std::sqrt(all.variance());
-  result.step = white_step(first, second);
+  if (!(result.spread > 0) || !std::isfinite(result.spread))
+    throw DataError(place(data, channel) + ": the values, from " + kalman::number_text(low) +
+                    " to " + kalman::number_text(high) +
+                    ", are too small or too large to compute with; choose another unit");
+  result.step = white_step(differences);
   if (!(result.step > 1e-6 * result.spread)) result.step = 1e-3 * result.spread;
-  result.wanders = within / static_cast<double>(std::max<std::size_t>(within_count, 1)) <
+  result.wanders = within / static_cast<double>(std::max<std::size_t>(within_freedom, 1)) <
                    kWanders * all.variance();
   return result;
 }

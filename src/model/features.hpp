@@ -7,10 +7,10 @@
 
 namespace kalmia::model {
 
-/// Per channel, in the units of the model (units.hpp):
+/// Per channel, in the units of the model (Units, learned_model.hpp):
 ///
-///   increment   value less the last value, over `step`; 0 if either is missing
-///   level       last value less `mean`, over `spread`; only where `use_level`
+///   increment   value less the one seen before it, over `step`; 0 while it is missing or the first
+///   level       value seen last less `mean`, over `spread`; only where `use_level`
 ///   measured    1 or 0
 ///
 /// All are cut off at +-kFeatureLimit, so that no outlier can drive the networks anywhere.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::model {
@@ -22,7 +23,16 @@ void require_scales(const char* what, const std::vector<double>& scales) {
                         " is not a finite number above 0");
 }
 
+void require_finite(const char* what, const std::vector<double>& values) {
+  for (const double value : values)
+    if (!std::isfinite(value))
+      throw ConfigError(std::string("model: an entry of ") + what + " is not finite");
+}
+
 const ModelDescription& checked(const ModelDescription& d) {
+  if (!(d.dt > 0) || !std::isfinite(d.dt))
+    throw ConfigError("model: dt = " + kalman::number_text(d.dt) +
+                      ", but it must be a finite number above 0");
   const std::size_t M = d.measured_names.size();
   require_size("y_scale", d.units.y_scale.size(), M);
   require_size("y_offset", d.units.y_offset.size(), M);
@@ -34,6 +44,9 @@ const ModelDescription& checked(const ModelDescription& d) {
   require_scales("x_scale", d.units.x_scale);
   require_scales("features.spread", d.features.spread);
   require_scales("features.step", d.features.step);
+  require_finite("y_offset", d.units.y_offset);
+  require_finite("x_offset", d.units.x_offset);
+  require_finite("features.mean", d.features.mean);
   return d;
 }
 

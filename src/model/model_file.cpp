@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -75,11 +76,17 @@ ModelDescription description_of(const Json& json) {
   return d;
 }
 
-std::string checksum(const std::string& description, const std::string& tensors,
-                     std::string_view data) {
+// Names of columns may hold bytes that are no UTF-8; those become the replacement character, so
+// that a model can always be saved.
+std::string text_of(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+// Of a header without its checksum, and the data.
+std::string checksum(const Json& header, std::string_view data) {
+  const std::string text = text_of(header);
   uLong crc = crc32(0, nullptr, 0);
-  for (const std::string_view part :
-       {std::string_view(description), std::string_view(tensors), data})
+  for (const std::string_view part : {std::string_view(text), data})
     crc = crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
   return std::to_string(crc);
 }
@@ -156,13 +163,23 @@ std::unique_ptr<LearnedModel<float>> parse(const std::string& bytes, const std::
     refuse(source, "the file is cut off or has grown: " + std::to_string(end) +
                        " bytes of tensors are announced, but " + std::to_string(parts.data.size()) +
                        " follow the header");
-  const std::string description = metadata.at("description").get<std::string>();
-  if (metadata.at("crc32") != checksum(description, tensors.dump(), parts.data))
+  const Json crc = metadata.at("crc32");
+  parts.header.at("__metadata__").erase("crc32");
+  if (crc != checksum(parts.header, parts.data))
     refuse(source, "the file was altered: its checksum does not fit its content");
 
-  ModelDescription d = description_of(Json::parse(description));
+  ModelDescription d = description_of(Json::parse(metadata.at("description").get<std::string>()));
+  // Before anything is laid out by these sizes: each has at least a row of numbers in the data.
+  const int widest =
+      std::max(d.hidden, d.decoder.empty() ? 0 : *std::ranges::max_element(d.decoder));
+  if (widest > 0 && static_cast<std::size_t>(widest) > parts.data.size() / sizeof(float))
+    refuse(source, "the networks are " + std::to_string(widest) +
+                       " units wide, more than there are numbers in the file");
   const prior::Expert expert = prior::make_expert(d.prior, d.prior_order, d.dt, d.measured_names);
   const Architecture architecture(architecture_options(d, expert));
+  if (static_cast<std::size_t>(architecture.parameters.size()) > parts.data.size() / sizeof(float))
+    refuse(source, "the description asks for " + std::to_string(architecture.parameters.size()) +
+                       " parameters, more than there are numbers in the file");
   std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
   for (const nn::ParameterView& view : architecture.parameters.views()) {
     const auto size = static_cast<std::size_t>(view.size()) * sizeof(float);
@@ -196,15 +213,14 @@ std::string model_file_bytes(const LearnedModel<float>& model) {
     add(view.name, "F32", shape_of(view), model.parameters().data() + view.offset,
         static_cast<std::size_t>(view.size()) * sizeof(float));
 
-  const std::string description = to_json(model.description()).dump();
   Json header = Json::object();
   header["__metadata__"] = {{"format", "kalmia"},
                             {"format_version", std::to_string(kModelFileVersion)},
                             {"kalmia_version", kVersionText},
-                            {"description", description},
-                            {"crc32", checksum(description, tensors.dump(), data)}};
+                            {"description", text_of(to_json(model.description()))}};
   for (const auto& [name, entry] : tensors.items()) header[name] = entry;
-  std::string text = header.dump();
+  header["__metadata__"]["crc32"] = checksum(header, data);
+  std::string text = text_of(header);
   text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
 
   std::string bytes;
@@ -229,7 +245,7 @@ std::string description_json(const LearnedModel<float>& model) {
   json["kalmia_version"] = kVersionText;
   json["states"] = model.expert().state_names;
   json["parameters"] = model.architecture().parameters.size();
-  return json.dump(2);
+  return text_of(json, 2);
 }
 
 }  // namespace kalmia::model

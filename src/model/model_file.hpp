@@ -5,7 +5,7 @@
 //             format, format_version, kalmia_version, description (JSON text) and crc32
 //   data      the tensors, one after another: the parameters by name (F32) and noise.R (F64)
 //
-// The crc32 covers description, tensor entries and data, so that an altered file is refused.
+// The crc32 covers all of the header but itself, and the data, so that an altered file is refused.
 #pragma once
 
 #include <memory>

@@ -10,15 +10,22 @@
 namespace kalmia::model {
 namespace {
 
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// The parts without the spaces around them; a space within a part stays.
 std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator)
-      parts.emplace_back();
-    else if (c != ' ')
-      parts.back() += c;
+  std::vector<std::string> parts;
+  std::size_t from = 0;
+  for (;;) {
+    const std::size_t to = text.find(separator, from);
+    parts.push_back(trimmed(text.substr(from, to - from)));
+    if (to == std::string::npos) return parts;
+    from = to + 1;
   }
-  return parts;
 }
 
 double parse_number(const std::string& noise, const std::string& part) {
@@ -67,7 +74,11 @@ NoiseSpec parse_noise(const std::string& text, int meas_dim) {
       for (std::size_t j = 0; j < M; ++j) spec.R[i * M + j] = parse_number(text, row[j]);
     }
   }
-  kalman::check_measurement_noise(spec.R, meas_dim);
+  try {
+    kalman::check_measurement_noise(spec.R, meas_dim);
+  } catch (const ConfigError& error) {
+    throw ConfigError("noise = \"" + text + "\": " + error.what());
+  }
   return spec;
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+constexpr int kHighestOrder = 20;
 const char* const kDerivativeSuffix[] = {"", "_rate", "_acceleration"};
 
 std::shared_ptr<const kalman::TransitionMap> linear_map(const RowMatrix& F) {
@@ -107,6 +108,9 @@ const std::vector<std::string>& automatic_experts() {
 
 Expert make_expert(const std::string& name, int order, double dt,
                    const std::vector<std::string>& channels) {
+  if (order < 0 || order > kHighestOrder)
+    throw ConfigError("order = " + std::to_string(order) + ", but it must be in 0.." +
+                      std::to_string(kHighestOrder));
   if (name == "constant-position") return motion(name, channels, 0);
   if (name == "constant-velocity") return motion(name, channels, 1);
   if (name == "constant-acceleration") return motion(name, channels, 2);

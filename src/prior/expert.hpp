@@ -41,8 +41,8 @@ const std::vector<std::string>& expert_names();
 const std::vector<std::string>& automatic_experts();
 
 /// `order`: of the Taylor series where there is one, 0 for the paper's (2 for lorenz, 1 for
-/// linear-motion). `dt`: time step in the user's units. Throws ConfigError for an unknown name, or
-/// one that does not fit the number of channels.
+/// linear-motion). `dt`: time step in the user's units. Throws ConfigError for an unknown name, one
+/// that does not fit the number of channels, or an order that is not in 0..20.
 Expert make_expert(const std::string& name, int order, double dt,
                    const std::vector<std::string>& channels);
 

@@ -1,0 +1,152 @@
+// Learned models with numbers made by hand: a static one that is a linear Gaussian system, and one
+// with random networks.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "lanes/panel.hpp"
+#include "model/learned_model.hpp"
+#include "support/joint_posterior.hpp"
+
+namespace kalmia::test {
+
+/// What a LearnedModel is made from.
+struct LearnedCase {
+  model::ModelDescription description;
+  std::vector<double> parameters;
+  std::vector<double> R;  ///< in the model's units
+
+  template <typename T>
+  std::unique_ptr<model::LearnedModel<T>> make() const {
+    return std::make_unique<model::LearnedModel<T>>(
+        description, std::vector<T>(parameters.begin(), parameters.end()), R);
+  }
+};
+
+inline model::Architecture architecture_of(const model::ModelDescription& d) {
+  return model::Architecture(model::architecture_options(
+      d, prior::make_expert(d.prior, d.prior_order, d.dt, d.measured_names)));
+}
+
+/// Up to two channels of constant velocity; scales and dt are powers of two, so that changing units
+/// does not round.
+inline model::ModelDescription motion_description(int channels) {
+  model::ModelDescription d;
+  d.prior = "constant-velocity";
+  d.dt = 0.5;
+  d.noise = "learn";
+  const char* names[] = {"north", "east"};
+  const double scale[] = {0.25, 4}, offset[] = {100, -8};
+  for (int c = 0; c < channels; ++c) {
+    d.measured_names.push_back(names[c]);
+    d.units.y_scale.push_back(scale[c]);
+    d.units.y_offset.push_back(offset[c]);
+    d.units.x_scale.insert(d.units.x_scale.end(), {scale[c], scale[c] / d.dt});
+    d.units.x_offset.insert(d.units.x_offset.end(), {offset[c], 0});
+    d.features.mean.push_back(0.5);
+    d.features.spread.push_back(100);
+    d.features.step.push_back(40);
+    d.features.use_level.push_back(c == 0 ? 1 : 0);
+  }
+  return d;
+}
+
+/// A packed triangle of small whole numbers with `diagonal` on the diagonal: softplus leaves such
+/// large numbers as they are.
+inline std::vector<double> whole_triangle(int N, double diagonal) {
+  std::vector<double> L(static_cast<std::size_t>(lanes::triangle_size(N)));
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j <= i; ++j)
+      L[static_cast<std::size_t>(lanes::triangle_index(i, j))] =
+          i == j ? diagonal + 2 * i : (3 * i + j) % 5 - 2;
+  return L;
+}
+
+inline std::vector<double> whole_noise(int M) {
+  std::vector<double> R(static_cast<std::size_t>(M * M), 150);
+  for (int m = 0; m < M; ++m) R[static_cast<std::size_t>(m * M + m)] = 1600 + 400 * m;
+  return R;
+}
+
+/// A static model: the decoder's bias is all there is; every number is exact in float.
+inline LearnedCase static_case(int channels) {
+  LearnedCase result;
+  result.description = motion_description(channels);
+  const model::Architecture architecture = architecture_of(result.description);
+  const int N = architecture.state_dim();
+  result.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
+  // What the GRU computes must not matter.
+  RandomStream random(31, "gru");
+  for (double& p : result.parameters) p = std::floor(16 * random.uniform(-1, 1)) / 16;
+  const auto put = [&](std::ptrdiff_t offset, const std::vector<double>& values) {
+    std::copy(values.begin(), values.end(), result.parameters.begin() + offset);
+  };
+  put(architecture.decoder.weight.back(),
+      std::vector<double>(static_cast<std::size_t>(architecture.output_rows())));
+  put(architecture.decoder.bias.back(), std::vector<double>(static_cast<std::size_t>(N * N + N)));
+  put(architecture.decoder.bias.back() + architecture.L_row(), whole_triangle(N, 32));
+  std::vector<double> start;
+  for (int n = 0; n < N; ++n) start.push_back(5 * n - 3);
+  put(architecture.initial_e, start);
+  put(architecture.initial_L, whole_triangle(N, 128));
+  result.R = whole_noise(channels);
+  return result;
+}
+
+/// The system that static_case stands for, in the user's units.
+inline reference::DenseSystem static_system(int channels) {
+  using reference::Matrix;
+  using reference::Vector;
+  const model::ModelDescription d = motion_description(channels);
+  const int N = 2 * channels;
+  Matrix to_user = Matrix::Zero(N, N), y_to_user = Matrix::Zero(channels, channels);
+  for (int n = 0; n < N; ++n) to_user(n, n) = d.units.x_scale[static_cast<std::size_t>(n)];
+  for (int m = 0; m < channels; ++m) y_to_user(m, m) = d.units.y_scale[static_cast<std::size_t>(m)];
+  const auto covariance = [&](double diagonal) -> Matrix {
+    const std::vector<double> packed = whole_triangle(N, diagonal);
+    Matrix L = Matrix::Zero(N, N);
+    for (int i = 0; i < N; ++i)
+      for (int j = 0; j <= i; ++j)
+        L(i, j) = packed[static_cast<std::size_t>(lanes::triangle_index(i, j))];
+    return to_user * L * L.transpose() * to_user;
+  };
+  reference::DenseSystem s;
+  s.F = Matrix::Identity(N, N);
+  s.H = Matrix::Zero(channels, N);
+  s.e = Vector::Zero(N);
+  s.initial.mean = Vector::Zero(N);
+  for (int c = 0; c < channels; ++c) {
+    s.F(2 * c, 2 * c + 1) = d.dt;
+    s.H(c, 2 * c) = 1;
+  }
+  for (int n = 0; n < N; ++n)
+    s.initial.mean(n) = d.units.x_offset[static_cast<std::size_t>(n)] + to_user(n, n) * (5 * n - 3);
+  s.Q = covariance(32);
+  s.initial.cov = covariance(128);
+  const std::vector<double> R = whole_noise(channels);
+  s.R = y_to_user * Eigen::Map<const Matrix>(R.data(), channels, channels) * y_to_user;
+  return s;
+}
+
+/// A model whose networks do something: all weights random.
+inline LearnedCase network_case(int channels, std::uint64_t seed) {
+  LearnedCase result;
+  result.description = motion_description(channels);
+  result.description.hidden = 9;
+  result.description.decoder = {11};
+  const model::Architecture architecture = architecture_of(result.description);
+  result.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
+  model::initialise(architecture, seed, 30, 100, result.parameters.data());
+  RandomStream random(seed, "networks");
+  for (double& p : result.parameters) p += 0.08 * random.normal();
+  result.R = whole_noise(channels);
+  // As a file would hold them.
+  for (double& p : result.parameters) p = static_cast<double>(static_cast<float>(p));
+  return result;
+}
+
+}  // namespace kalmia::test

@@ -1,0 +1,151 @@
+#include "model/learned_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kalmia/error.hpp"
+#include "model/learned_cases.hpp"
+#include "support/scratch_folder.hpp"
+
+namespace kalmia::model {
+namespace {
+
+using test::LearnedCase;
+
+std::vector<ChannelStatistics> two_channels() {
+  ChannelStatistics a, b;
+  a.mean = 10;
+  a.spread = 4;
+  a.step = 0.5;
+  b.mean = -2;
+  b.spread = 3;
+  b.step = 2;
+  b.wanders = true;
+  return {a, b};
+}
+
+TEST(MakeUnits, MotionIsScaledByTheStepAboutTheMean) {
+  const prior::Expert expert = prior::make_expert("constant-acceleration", 0, 0.5, {"a", "b"});
+  const Units units = make_units(expert, two_channels(), 0.5);
+  EXPECT_EQ(units.y_scale, (std::vector<double>{0.5, 2}));
+  EXPECT_EQ(units.y_offset, (std::vector<double>{10, -2}));
+  // Derivatives are per step in the model, per unit of time for the user.
+  EXPECT_EQ(units.x_scale, (std::vector<double>{0.5, 1, 2, 2, 4, 8}));
+  EXPECT_EQ(units.x_offset, (std::vector<double>{10, 0, 0, -2, 0, 0}));
+}
+
+TEST(MakeUnits, PhysicalMapsAreLeftInTheUsersUnits) {
+  const prior::Expert expert = prior::make_expert("linear-motion", 0, 0.5, {"a", "b"});
+  const Units units = make_units(expert, two_channels(), 0.5);
+  EXPECT_EQ(units.y_scale, (std::vector<double>{1, 1}));
+  EXPECT_EQ(units.y_offset, (std::vector<double>{0, 0}));
+  EXPECT_EQ(units.x_scale, (std::vector<double>(6, 1)));
+  EXPECT_EQ(units.x_offset, (std::vector<double>(6, 0)));
+}
+
+TEST(MakeFeatures, AreInTheModelsUnits) {
+  const prior::Expert expert = prior::make_expert("constant-velocity", 0, 0.5, {"a", "b"});
+  const Units units = make_units(expert, two_channels(), 0.5);
+  const FeatureSpec features = make_features(expert, two_channels(), units);
+  EXPECT_EQ(features.mean, (std::vector<double>{0, 0}));
+  EXPECT_EQ(features.spread, (std::vector<double>{8, 1.5}));
+  EXPECT_EQ(features.step, (std::vector<double>{2, 2}));
+  EXPECT_EQ(features.use_level, (std::vector<int>{1, 0}));
+  EXPECT_EQ(features.measured_state, (std::vector<int>{0, 2}));
+  EXPECT_EQ(features.channel_of_state, (std::vector<int>{0, 0, 1, 1}));
+
+  const prior::Expert physical = prior::make_expert("linear-motion", 0, 0.5, {"a", "b"});
+  const FeatureSpec plain =
+      make_features(physical, two_channels(), make_units(physical, two_channels(), 0.5));
+  EXPECT_EQ(plain.mean, (std::vector<double>{10, -2}));
+  EXPECT_EQ(plain.spread, (std::vector<double>{4, 3}));
+  EXPECT_EQ(plain.step, (std::vector<double>{1, 4}));
+  EXPECT_EQ(plain.channel_of_state, (std::vector<int>{0, 0, 0, 1, 1, 1}));
+}
+
+TEST(LearnedModel, IsMadeOfItsParts) {
+  const LearnedCase made = test::static_case(2);
+  const auto model = made.make<float>();
+  EXPECT_EQ(model->state_dim(), 4);
+  EXPECT_EQ(model->meas_dim(), 2);
+  EXPECT_EQ(model->architecture().options.input_dim, 5);
+  EXPECT_EQ(model->architecture().options.hidden, 1);
+  EXPECT_TRUE(model->architecture().options.recursive);
+  EXPECT_EQ(model->emission().H(), (std::vector<double>{1, 0, 0, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(model->emission().R(), made.R);
+  EXPECT_EQ(std::vector<double>(model->parameters().begin(), model->parameters().end()),
+            made.parameters);
+  // What a description leaves to the expert is filled in.
+  EXPECT_EQ(model->description().features.measured_state, (std::vector<int>{0, 2}));
+  EXPECT_EQ(model->description().features.channel_of_state, (std::vector<int>{0, 0, 1, 1}));
+  const WindowModel<float> window = model->window();
+  EXPECT_EQ(window.architecture, &model->architecture());
+  EXPECT_EQ(window.emission, &model->emission());
+  EXPECT_EQ(window.map, model->expert().map.get());
+}
+
+TEST(LearnedModel, TakesNewNumbers) {
+  const auto model = test::static_case(1).make<double>();
+  std::vector<double> other(model->parameters().begin(), model->parameters().end());
+  for (double& p : other) p += 1;
+  model->set_parameters(other);
+  EXPECT_TRUE(std::equal(other.begin(), other.end(), model->parameters().begin()));
+  // The packed network holds them too.
+  const auto at = static_cast<std::size_t>(model->architecture().initial_e);
+  EXPECT_EQ(model->window().network->initial_e[0], other[at]);
+  model->set_R({9});
+  EXPECT_EQ(model->emission().R(), (std::vector<double>{9}));
+  model->set_summary("{\"a\":1}");
+  EXPECT_EQ(model->description().summary_json, "{\"a\":1}");
+
+  other.pop_back();
+  EXPECT_THROW(model->set_parameters(other), ConfigError);
+  other.push_back(std::numeric_limits<double>::infinity());
+  EXPECT_THROW(model->set_parameters(other), ConfigError);
+  EXPECT_THROW(model->set_R({-1}), ConfigError);
+}
+
+TEST(LearnedModel, RefusesWhatContradictsItself) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto refused = [](const std::function<void(LearnedCase&)>& damage) {
+    LearnedCase made = test::static_case(2);
+    damage(made);
+    return message_of<ConfigError>([&] { made.make<float>(); });
+  };
+  const auto expect_names = [](const std::string& message, const char* what) {
+    EXPECT_NE(message.find(what), std::string::npos) << message;
+  };
+  using C = LearnedCase;
+  expect_names(refused([](C& c) { c.description.units.y_scale.pop_back(); }), "y_scale has 1");
+  expect_names(refused([](C& c) { c.description.units.y_offset.push_back(0); }), "y_offset has 3");
+  expect_names(refused([](C& c) { c.description.units.x_scale.push_back(1); }), "x_scale has 5");
+  expect_names(refused([](C& c) { c.description.units.x_offset.pop_back(); }), "x_offset has 3");
+  expect_names(refused([](C& c) { c.description.features.mean.pop_back(); }), "features.mean");
+  expect_names(refused([](C& c) { c.description.features.spread.pop_back(); }), "features.spread");
+  expect_names(refused([](C& c) { c.description.features.step.pop_back(); }), "features.step");
+  expect_names(refused([](C& c) { c.description.features.use_level.pop_back(); }), "use_level");
+  expect_names(refused([](C& c) { c.description.units.y_scale[1] = 0; }), "y_scale");
+  expect_names(refused([&](C& c) { c.description.units.x_scale[3] = infinity; }), "x_scale");
+  expect_names(refused([&](C& c) { c.description.features.step[0] = nan; }), "features.step");
+  expect_names(refused([](C& c) { c.description.features.spread[0] = -1; }), "features.spread");
+  expect_names(refused([&](C& c) { c.description.units.y_offset[0] = nan; }), "y_offset");
+  expect_names(refused([&](C& c) { c.description.units.x_offset[0] = infinity; }), "x_offset");
+  expect_names(refused([&](C& c) { c.description.features.mean[1] = nan; }), "features.mean");
+  expect_names(refused([](C& c) { c.description.dt = 0; }), "dt = 0");
+  expect_names(refused([&](C& c) { c.description.dt = infinity; }), "dt = inf");
+  expect_names(refused([](C& c) { c.description.prior = "guess"; }), "guess");
+  expect_names(refused([](C& c) { c.description.hidden = 0; }), "hidden = 0");
+  expect_names(refused([](C& c) { c.parameters.pop_back(); }), "the parameter block");
+  expect_names(refused([](C& c) { c.description.decoder = {3}; }), "the parameter block");
+  expect_names(refused([&](C& c) { c.parameters[7] = nan; }), "not finite");
+  expect_names(refused([](C& c) { c.R.pop_back(); }), "R has 3 entries");
+  expect_names(refused([](C& c) { c.R[0] = 0; }), "R[0,0]");
+}
+
+}  // namespace
+}  // namespace kalmia::model

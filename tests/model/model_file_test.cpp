@@ -1,0 +1,278 @@
+#include "model/model_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kalmia/error.hpp"
+#include "model/learned_cases.hpp"
+#include "support/scratch_folder.hpp"
+
+namespace kalmia::model {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using test::LearnedCase;
+
+LearnedCase full_case() {
+  LearnedCase made = test::network_case(2, 41);
+  made.description.noise = "0.5,0.3";
+  made.description.data = {{"north", "east"}, {"true_n"}, {"u0", "u1"}, "t_s", "robot"};
+  made.description.summary_json = R"({"loss":0.125,"notes":["a \"quoted\" one"]})";
+  // Numbers that are not short in decimals.
+  made.description.units.y_offset[0] = 1.0 / 3;
+  made.description.dt = 0.1;
+  made.R[1] = made.R[2] = 0.1 * 3;
+  return made;
+}
+
+struct Parsed {
+  std::size_t header_length = 0;
+  Json header;
+  std::string data;
+};
+
+// The safetensors layout, read without the library.
+Parsed read(const std::string& bytes) {
+  Parsed parsed;
+  for (int i = 7; i >= 0; --i)
+    parsed.header_length =
+        parsed.header_length * 256 + static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
+  parsed.header = Json::parse(bytes.substr(8, parsed.header_length));
+  parsed.data = bytes.substr(8 + parsed.header_length);
+  return parsed;
+}
+
+std::string write(const Json& header, const std::string& data) {
+  const std::string text = header.dump();
+  std::string bytes;
+  for (std::size_t i = 0; i < 8; ++i) bytes += static_cast<char>((text.size() >> (8 * i)) & 0xff);
+  return bytes + text + data;
+}
+
+// CRC-32 bit by bit.
+std::uint32_t test_crc(const std::string& text) {
+  std::uint32_t crc = 0xffffffff;
+  for (const char c : text) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int i = 0; i < 8; ++i) crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc;
+}
+
+void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& b) {
+  ASSERT_EQ(a.parameters().size(), b.parameters().size());
+  EXPECT_EQ(std::memcmp(a.parameters().data(), b.parameters().data(), a.parameters().size_bytes()),
+            0);
+  EXPECT_EQ(a.emission().R(), b.emission().R());
+  const ModelDescription& p = a.description();
+  const ModelDescription& q = b.description();
+  EXPECT_EQ(p.measured_names, q.measured_names);
+  EXPECT_EQ(p.prior, q.prior);
+  EXPECT_EQ(p.prior_order, q.prior_order);
+  EXPECT_EQ(p.dt, q.dt);
+  EXPECT_EQ(p.units.y_scale, q.units.y_scale);
+  EXPECT_EQ(p.units.y_offset, q.units.y_offset);
+  EXPECT_EQ(p.units.x_scale, q.units.x_scale);
+  EXPECT_EQ(p.units.x_offset, q.units.x_offset);
+  EXPECT_EQ(p.features.mean, q.features.mean);
+  EXPECT_EQ(p.features.spread, q.features.spread);
+  EXPECT_EQ(p.features.step, q.features.step);
+  EXPECT_EQ(p.features.use_level, q.features.use_level);
+  EXPECT_EQ(p.features.measured_state, q.features.measured_state);
+  EXPECT_EQ(p.features.channel_of_state, q.features.channel_of_state);
+  EXPECT_EQ(p.hidden, q.hidden);
+  EXPECT_EQ(p.decoder, q.decoder);
+  EXPECT_EQ(p.noise, q.noise);
+  EXPECT_EQ(p.data.measure, q.data.measure);
+  EXPECT_EQ(p.data.truth, q.data.truth);
+  EXPECT_EQ(p.data.inputs, q.data.inputs);
+  EXPECT_EQ(p.data.time, q.data.time);
+  EXPECT_EQ(p.data.key, q.data.key);
+  EXPECT_EQ(p.summary_json, q.summary_json);
+}
+
+TEST(ModelFile, RoundTripGivesTheSameNumbersAndBytes) {
+  for (const LearnedCase& made : {full_case(), test::static_case(1)}) {
+    const auto model = made.make<float>();
+    const std::string bytes = model_file_bytes(*model);
+    EXPECT_EQ(bytes, model_file_bytes(*model));
+    const auto again = parse_model_file(bytes, "m.kalmia");
+    expect_same_model(*model, *again);
+    EXPECT_EQ(model_file_bytes(*again), bytes);
+  }
+}
+
+TEST(ModelFile, HasTheLayoutOfSafetensors) {
+  const auto model = full_case().make<float>();
+  const Parsed file = read(model_file_bytes(*model));
+  EXPECT_EQ((8 + file.header_length) % 8, 0u);
+  const Json& metadata = file.header.at("__metadata__");
+  EXPECT_EQ(metadata.at("format"), "kalmia");
+  EXPECT_EQ(metadata.at("format_version"), "1");
+  for (const auto& [key, value] : metadata.items()) EXPECT_TRUE(value.is_string()) << key;
+  const Json description = Json::parse(metadata.at("description").get<std::string>());
+  EXPECT_EQ(description.at("measured"), Json({"north", "east"}));
+  EXPECT_EQ(description.at("networks").at("decoder"), Json({11}));
+  EXPECT_EQ(description.at("training").at("loss"), 0.125);
+
+  // Tensors follow one another without a gap, each aligned to its numbers.
+  std::size_t end = 0, tensors = 0;
+  for (const auto& [name, entry] : file.header.items()) {
+    if (name == "__metadata__") continue;
+    ++tensors;
+    const std::size_t width = entry.at("dtype") == "F64" ? 8 : 4;
+    std::size_t size = width;
+    for (const Json& extent : entry.at("shape")) size *= extent.get<std::size_t>();
+    EXPECT_EQ(entry.at("data_offsets"), Json({end, end + size})) << name;
+    EXPECT_EQ(end % width, 0u) << name;
+    end += size;
+  }
+  EXPECT_EQ(end, file.data.size());
+  EXPECT_EQ(tensors, model->architecture().parameters.views().size() + 1);
+
+  // A matrix and R, number by number.
+  const nn::ParameterView& view = model->architecture().parameters.at("decoder.0.weight");
+  const Json& entry = file.header.at("decoder.0.weight");
+  EXPECT_EQ(entry.at("shape"), Json({view.rows, view.cols}));
+  std::vector<float> weights(static_cast<std::size_t>(view.size()));
+  std::memcpy(weights.data(), file.data.data() + entry.at("data_offsets")[0].get<std::size_t>(),
+              weights.size() * sizeof(float));
+  EXPECT_TRUE(std::equal(weights.begin(), weights.end(), model->parameters().data() + view.offset));
+  std::vector<double> R(4);
+  std::memcpy(R.data(),
+              file.data.data() + file.header.at("noise.R").at("data_offsets")[0].get<std::size_t>(),
+              32);
+  EXPECT_EQ(R, model->emission().R());
+}
+
+TEST(ModelFile, AnyAlteredByteIsRefusedOrMeansNothing) {
+  const auto model = test::static_case(1).make<float>();
+  const std::string bytes = model_file_bytes(*model);
+  int accepted = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    for (const int flip : {0x01, 0x10, 0x80, 0x29}) {  // 0x29: a space becomes a tab
+      std::string altered = bytes;
+      altered[i] = static_cast<char>(altered[i] ^ flip);
+      try {
+        const auto parsed = parse_model_file(altered, "m.kalmia");
+        ++accepted;
+        ASSERT_EQ(model_file_bytes(*parsed), bytes) << "byte " << i << " ^ " << flip;
+      } catch (const DataError& error) {
+        ASSERT_EQ(std::string(error.what()).rfind("m.kalmia: ", 0), 0u) << error.what();
+      }
+    }
+  // Padding at most.
+  EXPECT_LE(accepted, 8);
+}
+
+TEST(ModelFile, AnyPartOfAFileIsRefused) {
+  const std::string bytes = model_file_bytes(*test::static_case(1).make<float>());
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    ASSERT_THROW(parse_model_file(bytes.substr(0, size), "m.kalmia"), DataError) << size;
+  EXPECT_THROW(parse_model_file(bytes + 'x', "m.kalmia"), DataError);
+  const std::string cut = message_of<DataError>(
+      [&] { parse_model_file(bytes.substr(0, bytes.size() - 4), "m.kalmia"); });
+  EXPECT_NE(cut.find("cut off"), std::string::npos) << cut;
+}
+
+TEST(ModelFile, AnotherVersionIsNamed) {
+  const Parsed file = read(model_file_bytes(*test::static_case(1).make<float>()));
+  Json header = file.header;
+  header["__metadata__"]["format_version"] = "17";
+  EXPECT_EQ(
+      message_of<DataError>([&] { parse_model_file(write(header, file.data), "new.kalmia"); }),
+      "new.kalmia: format version 17, but this build reads version 1; update, or fit the model "
+      "again");
+}
+
+TEST(ModelFile, WhatIsNoModelIsRefused) {
+  const auto refused = [](const std::string& bytes) {
+    return message_of<DataError>([&] { parse_model_file(bytes, "x"); });
+  };
+  EXPECT_EQ(refused(""),
+            "x: not a Kalmia model: the file has 0 bytes, fewer than the length of a header takes");
+  EXPECT_EQ(refused("t,y\n0,1.5\n1,2.5\n"), "x: not a Kalmia model: it has no header");
+  EXPECT_EQ(refused(std::string(8, '\xff') + "{}"), "x: not a Kalmia model: it has no header");
+  EXPECT_EQ(refused(std::string("\x05\0\0\0\0\0\0\0hello", 13)),
+            "x: not a Kalmia model: its header is not JSON");
+  EXPECT_EQ(refused(write(Json::parse("[1]"), "")),
+            "x: not a Kalmia model: its header is not JSON");
+  // Other programs write safetensors as well.
+  EXPECT_EQ(refused(write(Json::object(), "")),
+            "x: not a Kalmia model: its header has no __metadata__");
+  EXPECT_EQ(refused(write({{"__metadata__", {{"format", "pt"}}}}, "")),
+            "x: not a Kalmia model: its format is not \"kalmia\"");
+  EXPECT_EQ(refused(std::string("\0\0\0\x01\0\0\0\0{}", 10)),
+            "x: the file is cut off: its header should have 16777216 bytes, but 2 follow");
+}
+
+// The parameters of a file whose checksum is right, but whose parts do not fit.
+TEST(ModelFile, ContradictionsAreRefused) {
+  const Parsed file = read(model_file_bytes(*test::static_case(1).make<float>()));
+  const auto refused = [&](const std::function<void(Json & header, Json & description)>& change) {
+    Json header = file.header;
+    Json description = Json::parse(header.at("__metadata__").at("description").get<std::string>());
+    change(header, description);
+    header["__metadata__"]["description"] = description.dump();
+    header["__metadata__"].erase("crc32");
+    header["__metadata__"]["crc32"] = std::to_string(test_crc(header.dump() + file.data));
+    return message_of<DataError>([&] { parse_model_file(write(header, file.data), "x"); });
+  };
+  const auto expect_has = [](const std::string& message, const char* part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expect_has(refused([](Json&, Json& d) { d["networks"]["hidden"] = 2000000000; }),
+             "2000000000 units wide");
+  expect_has(refused([](Json&, Json& d) { d["networks"]["hidden"] = 12; }), "parameters, more");
+  expect_has(refused([](Json&, Json& d) { d["networks"]["decoder"] = {1000000}; }), "units wide");
+  expect_has(refused([](Json&, Json& d) { d["networks"]["hidden"] = -5; }), "hidden = -5");
+  expect_has(refused([](Json&, Json& d) { d["prior_order"] = 2000000000; }), "order");
+  expect_has(refused([](Json&, Json& d) { d["prior"] = "magic"; }), "magic");
+  expect_has(refused([](Json&, Json& d) { d["dt"] = 0; }), "dt");
+  expect_has(refused([](Json&, Json& d) { d["units"]["y_scale"] = {nullptr}; }), "damaged");
+  expect_has(refused([](Json&, Json& d) { d.erase("features"); }), "features");
+  expect_has(refused([](Json&, Json& d) { d["features"]["use_level"] = {0}; }), "tensor");
+  expect_has(refused([](Json&, Json& d) { d["measured"] = {"a", "b"}; }), "parameters, more");
+  expect_has(refused([](Json& h, Json&) { h["initial.e"]["dtype"] = "F16"; }), "tensor initial.e");
+  expect_has(refused([](Json& h, Json&) { h["initial.e"]["shape"] = {3}; }), "tensor initial.e");
+  expect_has(refused([](Json& h, Json&) {
+               h["noise.R"]["data_offsets"] = {0, 4};
+             }),
+             "tensor noise.R");
+  expect_has(refused([](Json& h, Json&) {
+               h["other"] = h["initial.e"];
+               h.erase("initial.e");
+             }),
+             "tensor initial.e is missing");
+}
+
+// Column names of a file in another encoding must not cost the user the model.
+TEST(ModelFile, NamesThatAreNoUtf8AreSavedAllTheSame) {
+  LearnedCase made = test::static_case(1);
+  made.description.measured_names = {"temp\xe9rature"};
+  const auto model = made.make<float>();
+  const auto again = parse_model_file(model_file_bytes(*model), "m.kalmia");
+  EXPECT_EQ(again->description().measured_names[0], "temp\xef\xbf\xbdrature");
+  EXPECT_EQ(model_file_bytes(*again), model_file_bytes(*model));
+  EXPECT_TRUE(Json::accept(description_json(*model)));
+}
+
+TEST(DescriptionJson, TellsWhatTheModelIs) {
+  const auto model = full_case().make<float>();
+  const Json json = Json::parse(description_json(*model));
+  EXPECT_EQ(json.at("prior"), "constant-velocity");
+  EXPECT_EQ(json.at("states"), Json({"north", "north_rate", "east", "east_rate"}));
+  EXPECT_EQ(json.at("noise"), "0.5,0.3");
+  EXPECT_EQ(json.at("parameters"), model->parameters().size());
+  EXPECT_EQ(json.at("training").at("notes")[0], "a \"quoted\" one");
+}
+
+}  // namespace
+}  // namespace kalmia::model
