@@ -11,7 +11,7 @@ namespace {
 constexpr int kAxes = 2, kPerAxis = 3, kStates = kAxes * kPerAxis;
 
 Eigen::Matrix3d axis_matrix(LinearMotion variant) {
-  constexpr double c = 0.06, tau = 0.17;
+  const double c = 0.06, tau = 0.17;
   Eigen::Matrix3d A;
   A << 0, 1, 0,  //
       0, -c, 1,  //

@@ -14,9 +14,9 @@ constexpr double kBurnIn = 25;
 }  // namespace
 
 void lorenz_flow(double time, double max_step, std::array<double, 3>& x) {
-  constexpr double sigma = 10, rho = 28, beta = 8.0 / 3;
+  const double sigma = 10, rho = 28, beta = 8.0 / 3;
   integrate(
-      [](const std::array<double, 3>& s) {
+      [=](const std::array<double, 3>& s) {
         return std::array<double, 3>{sigma * (s[1] - s[0]), s[0] * (rho - s[2]) - s[1],
                                      s[0] * s[1] - beta * s[2]};
       },
