@@ -73,8 +73,9 @@ Expert lorenz(int order, double dt, const std::vector<std::string>& channels) {
 Expert linear_motion(int order, double dt, const std::vector<std::string>& channels) {
   require_channels("linear-motion", channels.size(), 2);
   RowMatrix A(3, 3);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) A(i, j) = kLinearMotion[i][j];
+  A << 0, 1, 0,               //
+      0, -kLinearMotionC, 1,  //
+      0, -kLinearMotionTau, 0;
   RowMatrix block = RowMatrix::Identity(3, 3);
   RowMatrix term = block;
   for (int i = 1; i <= (order == 0 ? 1 : order); ++i) {

@@ -1,12 +1,13 @@
-// The dynamics of the paper's linear experiment, for one direction of motion.
+// The constants of the paper's linear experiment.
 #pragma once
 
 namespace kalmia::prior {
 
-/// d/dt [p, v, a] = A [p, v, a] with A = [0, 1, 0; 0, -c, 1; 0, -tau, 0], c = 0.06, tau = 0.17.
+/// For each direction d/dt [p, v, a] = [0, 1, 0; 0, -c, 1; 0, -tau, 0] [p, v, a].
 ///
 /// Paper: Sec. 8.1. Differs from the paper: it prints -tau c in the last row; see docs/errata.md,
 /// item 2.
-inline constexpr double kLinearMotion[3][3] = {{0, 1, 0}, {0, -0.06, 1}, {0, -0.17, 0}};
+inline constexpr double kLinearMotionC = 0.06;
+inline constexpr double kLinearMotionTau = 0.17;
 
 }  // namespace kalmia::prior

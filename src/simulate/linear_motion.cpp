@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <unsupported/Eigen/MatrixFunctions>
 
+#include "prior/linear_motion.hpp"
 #include "simulate/linear_system.hpp"
 
 namespace kalmia::simulation {
@@ -11,7 +12,7 @@ namespace {
 constexpr int kAxes = 2, kPerAxis = 3, kStates = kAxes * kPerAxis;
 
 Eigen::Matrix3d axis_matrix(LinearMotion variant) {
-  const double c = 0.06, tau = 0.17;
+  const double c = prior::kLinearMotionC, tau = prior::kLinearMotionTau;
   Eigen::Matrix3d A;
   A << 0, 1, 0,  //
       0, -c, 1,  //
