@@ -100,7 +100,10 @@ void run_fit(const Arguments& arguments) {
   check(command, config);
   const Dataset dataset = read_dataset(config.file, config.data);
   const FitResult result = train(config, dataset, command.common.quiet);
-  result.model.save(config.output);
+  {
+    const InterruptDelay whole_file;
+    result.model.save(config.output);
+  }
   if (command.common.json) {
     print_json(with_output(result.summary.to_json(), config.output));
   } else if (!command.common.quiet) {

@@ -38,4 +38,13 @@ InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
 
 bool InterruptGuard::interrupted() { return interrupt_seen != 0; }
 
+InterruptDelay::InterruptDelay() {
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupt, &before_);
+}
+
+InterruptDelay::~InterruptDelay() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 }  // namespace kalmia::cli

@@ -21,4 +21,16 @@ class InterruptGuard {
   struct sigaction before_;
 };
 
+/// While it lives, Ctrl-C waits: for short work that must not be left half done.
+class InterruptDelay {
+ public:
+  InterruptDelay();
+  ~InterruptDelay();
+  InterruptDelay(const InterruptDelay&) = delete;
+  InterruptDelay& operator=(const InterruptDelay&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace kalmia::cli

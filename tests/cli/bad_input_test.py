@@ -128,6 +128,31 @@ class Data(BadInputTest):
         self.fail_with(3, self.arguments("evaluate", "bad.csv"), ["truth", "1"])
 
 
+class Arithmetic(BadInputTest):
+    def test_measurements_beyond_all_bounds(self):
+        # The square of a measurement in units of the model's noise overflows.
+        source = random.Random(2)
+        self.write("tiny.csv", rows([f"{source.gauss(0, 1e-90)}" for _ in range(300)], "t,y"))
+        self.write("huge.csv", rows(["1e90"] * 30, "t,y"))
+        self.succeed("fit", "tiny.csv", "--hidden", "0", "--prior", "constant-position", "-q",
+                     "-o", "tiny.kalmia")
+        for command in ("filter", "smooth", "evaluate"):
+            with self.subTest(command=command):
+                self.fail_with(4, [command, "tiny.kalmia", "huge.csv"], ["huge.csv, step 1"])
+        self.fail_with(4, ["stream", "tiny.kalmia", "--no-header"], ["<stdin>:1: "],
+                       stdin="1e90\n1e-90\n")
+
+    def test_a_skipped_series_begins_anew(self):
+        self.test_measurements_beyond_all_bounds()
+        for key in ("", "a,"):
+            options = ["--key"] if key else []
+            answers = self.succeed("stream", "tiny.kalmia", "--no-header", "--skip-bad", *options,
+                                   stdin=f"{key}1e-90\n{key}2e-90\n{key}1e90\n{key}1e-90\n")
+            first, second, bad, third = answers.splitlines()
+            self.assertNotEqual(first, second)
+            self.assertEqual((bad, third), ("", first))
+
+
 class Models(BadInputTest):
     def refuse_model(self, content, note):
         (self.folder / "bad.kalmia").write_bytes(content)

@@ -78,6 +78,7 @@ class Configuration(ProgramTest):
     def test_wrong_types(self):
         for line, rule in (("window = 3.5", "a whole number"), ('window = "3"', "a whole number"),
                            ("window = 99999999999", "a whole number"),
+                           ("window = -99999999999", "a whole number"),
                            ("seed = -1", "a whole number >= 0"), ("gaps = [1]", "a number")):
             with self.subTest(line=line):
                 key, value = line.split(" = ")

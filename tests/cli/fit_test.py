@@ -6,7 +6,6 @@ import os
 import pty
 import signal
 import subprocess
-import time
 
 import support
 from support import PROGRAM, SMALL_FIT, ProgramTest
@@ -75,22 +74,27 @@ class Results(ProgramTest):
 
 
 class Interrupt(ProgramTest):
-    def start(self, *arguments):
-        """A fit that has begun to train its networks."""
-        self.track()
-        program = subprocess.Popen([PROGRAM, "fit", "track.csv", *ENDLESS, *arguments],
+    def start(self, stage, *arguments, **options):
+        """A fit that has begun a stage."""
+        program = subprocess.Popen([PROGRAM, "fit", *ENDLESS, *arguments, "-o", "a.kalmia"],
                                    cwd=self.folder, text=True, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
+                                   stderr=subprocess.PIPE, **options)
         self.addCleanup(program.stdout.close)
         self.addCleanup(program.stderr.close)
+        self.addCleanup(program.wait)
         self.addCleanup(program.kill)
+        self.wait_for(program, stage)
+        return program
+
+    def wait_for(self, program, beginning):
         for line in program.stderr:
-            if line.startswith("networks"):
-                return program
-        self.fail("the fit ended before it was interrupted")
+            if line.startswith(beginning):
+                return
+        self.fail(f"the fit ended before it said {beginning}")
 
     def test_keeps_the_best_model(self):
-        program = self.start("-o", "a.kalmia")
+        self.track()
+        program = self.start("networks", "track.csv")
         program.send_signal(signal.SIGINT)
         output, messages = program.communicate(timeout=60)
         self.assertEqual(program.returncode, 0, messages)
@@ -100,21 +104,33 @@ class Interrupt(ProgramTest):
         info = json.loads(self.succeed("info", "a.kalmia", "--json"))
         self.assertEqual(info["training"]["summary"]["stop_reason"], "interrupted")
 
-    def test_twice_ends_at_once_and_leaves_nothing(self):
-        program = self.start("-o", "a.kalmia")
-        # Stopped, the program sees both signals before it can react to the first.
-        program.send_signal(signal.SIGSTOP)
+    def test_in_the_first_stage_keeps_a_model_too(self):
+        self.track(steps=20000)
+        program = self.start("static", "track.csv")
         program.send_signal(signal.SIGINT)
-        program.send_signal(signal.SIGCONT)
-        deadline = time.monotonic() + 60
-        while program.poll() is None and time.monotonic() < deadline:
-            program.send_signal(signal.SIGINT)
-            time.sleep(0.001)
+        _, messages = program.communicate(timeout=60)
+        self.assertEqual(program.returncode, 0, messages)
+        self.succeed("smooth", "a.kalmia", "track.csv", "-o", "out.csv")
+
+    def test_twice_ends_at_once(self):
+        # Each update takes so long that the second signal comes before the first one is noticed.
+        self.track(steps=100000)
+        program = self.start("networks", "track.csv", "--hidden", "128", "--window", "1024",
+                             "--batch", "128", "--holdout", "0.01")
+        program.send_signal(signal.SIGINT)
+        self.wait_for(program, "stopping")
+        program.send_signal(signal.SIGINT)
         program.communicate(timeout=60)
-        if program.returncode == 0:
-            self.skipTest("the fit ended before the second signal reached it")
         self.assertEqual(program.returncode, -signal.SIGINT)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["track.csv"])
+
+    def test_stays_ignored_where_it_was(self):
+        self.track()
+        program = self.start("networks", "track.csv",
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        program.send_signal(signal.SIGINT)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            program.wait(timeout=0.5)
 
 
 if __name__ == "__main__":

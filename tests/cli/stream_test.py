@@ -121,6 +121,7 @@ class Coprocess(StreamTest):
         program = subprocess.Popen([PROGRAM, "stream", "track.kalmia"], cwd=self.folder,
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
         self.addCleanup(program.kill)
         # A program that waits for more input would hang here; CTest's time limit ends that.
         answers = [program.stdout.readline()]
