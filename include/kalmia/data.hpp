@@ -84,8 +84,11 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
 /// if the file cannot be read, DataError with file, line and column if its content cannot be used.
 Dataset read_dataset(const std::string& path, const DataOptions& options = {});
 
-/// Writes a data set in the format of the name (not audio with several series); "-" is standard
-/// output, as CSV. The file appears whole or not at all.
+/// Writes a data set in the format of the name; "-" is standard output, as CSV. Truth gets names
+/// that begin with `true_`, so that it is read back as such. Some formats hold less: .npy and audio
+/// the measurements alone, audio one series; WAV 32-bit floats, FLAC 24 bits within [-1, 1] and
+/// none missing. The file appears whole or not at all. Throws DataError for what the format cannot
+/// hold.
 void write_dataset(const std::string& path, const Dataset& data);
 
 }  // namespace kalmia

@@ -35,8 +35,9 @@ struct Estimates {
 };
 
 /// Writes estimates: CSV (key and time if there are any, then each state and its standard deviation
-/// `<state>_std`), NPZ (mean, covariance, t), JSON lines (one row a line); .wav/.flac: the measured
-/// channels' means. "-" is standard output, as CSV. The file appears whole or not at all.
+/// `<state>_std`), NPZ (mean, covariance, t), JSON lines (one row a line), NPY (mean alone);
+/// .wav/.flac: the means of the states whose names do not end in `_rate` or `_acceleration`. "-" is
+/// standard output, as CSV. The file appears whole or not at all.
 void write_estimates(const std::string& path, const Estimates& estimates);
 
 /// The innovations of one series: y[k] - H x[k|<k] and their covariance.

@@ -75,8 +75,6 @@ struct Close {
 };
 using SoundFile = std::unique_ptr<SNDFILE, Close>;
 
-constexpr sf_count_t kBlockFrames = 1 << 14;
-
 // The sound of one series.
 struct Sound {
   int rate = 0;
@@ -171,9 +169,11 @@ Dataset read_audio(const std::string& source, std::string_view bytes, const Data
 
   // In blocks until nothing more comes: the length in the header is only a claim.
   Series& series = data.series.emplace_back();
-  std::vector<double> block(static_cast<std::size_t>(kBlockFrames) * channels);
+  constexpr std::size_t kBlockValues = 1 << 16;  // the number of channels is a claim as well
+  const std::size_t frames = std::max<std::size_t>(1, kBlockValues / channels);
+  std::vector<double> block(frames * channels);
   sf_count_t got = 0;
-  while ((got = sf_readf_double(sound.get(), block.data(), kBlockFrames)) > 0)
+  while ((got = sf_readf_double(sound.get(), block.data(), static_cast<sf_count_t>(frames))) > 0)
     series.y.insert(series.y.end(), block.begin(),
                     block.begin() + static_cast<std::ptrdiff_t>(got) * info.channels);
   if (sf_error(sound.get()) != SF_ERR_NO_ERROR)

@@ -218,6 +218,7 @@ void select_columns(Dataset& data, const DataOptions& options) {
   };
   const auto chosen_names = [&](const std::vector<int>& columns) {
     std::vector<std::string> chosen;
+    chosen.reserve(columns.size());
     for (const int column : columns) chosen.push_back(names[static_cast<std::size_t>(column)]);
     return chosen;
   };

@@ -117,7 +117,9 @@ DateStyle date_style(std::span<const double> seconds) {
 std::string iso_text(double seconds, DateStyle style) {
   // 0000-01-01 and 10000-01-01.
   if (!(seconds >= -62167219200.0 && seconds < 253402300800.0)) return number_text(seconds);
-  const double whole = std::floor(seconds);
+  double whole = std::floor(seconds);
+  // A moment before a whole second, the difference is rounded to the next one.
+  if (seconds - whole >= 1) whole += 1;
   const double day = std::floor(whole / kDaySeconds);
   const std::chrono::year_month_day date(
       std::chrono::sys_days(std::chrono::days(static_cast<int>(day))));
@@ -128,13 +130,12 @@ std::string iso_text(double seconds, DateStyle style) {
   const int second = static_cast<int>(whole - day * kDaySeconds);
   text += fmt::format("T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
   const double fraction = seconds - whole;
-  if (fraction == 0) return text;
+  if (fraction <= 0) return text;
   // The fewest digits that read back as the same double.
   double scale = 1;
   for (int digits = 1; digits <= 17; ++digits) {
     scale *= 10;
     const double number = std::round(fraction * scale);
-    if (number >= scale) continue;
     if (whole + number / scale == seconds || digits == 17)
       return fmt::format("{}.{:0{}}", text, static_cast<std::uint64_t>(number), digits);
   }

@@ -38,7 +38,7 @@ class RowReader final : public nlohmann::json_sax<Json> {
   const std::vector<Cell>& cells() const { return cells_; }
 
   bool null() override { return value({}); }
-  bool boolean(bool value_) override { return value({.text = value_ ? "true" : "false"}); }
+  bool boolean(bool truth) override { return value({.text = truth ? "true" : "false"}); }
   bool number_integer(number_integer_t number) override {
     return value({.text = kept(std::to_string(number)),
                   .is_number = true,

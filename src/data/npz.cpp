@@ -13,6 +13,7 @@ namespace {
 
 std::vector<int> lengths_of(const auto& series) {
   std::vector<int> lengths;
+  lengths.reserve(series.size());
   for (const auto& one : series) lengths.push_back(one.steps);
   return lengths;
 }
@@ -22,6 +23,7 @@ template <typename OneSeries>
 std::vector<const std::vector<double>*> values_of(const std::vector<OneSeries>& series,
                                                   std::vector<double> OneSeries::*member) {
   std::vector<const std::vector<double>*> values;
+  values.reserve(series.size());
   for (const OneSeries& one : series) values.push_back(&(one.*member));
   return values;
 }

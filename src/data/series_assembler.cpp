@@ -14,6 +14,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 std::vector<std::string> names_at(const std::vector<std::string>& names,
                                   const std::vector<int>& columns) {
   std::vector<std::string> result;
+  result.reserve(columns.size());
   for (const int column : columns) result.push_back(names[static_cast<std::size_t>(column)]);
   return result;
 }

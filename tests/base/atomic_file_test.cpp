@@ -99,6 +99,20 @@ TEST(AtomicFile, WritesToDevicesDirectly) {
   EXPECT_TRUE(S_ISCHR(status.st_mode));  // not replaced by a file
 }
 
+TEST(AtomicFile, WritesToPipesDirectly) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  // Open at both ends, so that neither waits for the other.
+  const int pipe = ::open(path.c_str(), O_RDWR | O_NONBLOCK);
+  ASSERT_GE(pipe, 0);
+  write_file_atomically(path, "through");
+  char text[16] = {};
+  EXPECT_EQ(::read(pipe, text, sizeof(text)), 7);
+  EXPECT_STREQ(text, "through");
+  ::close(pipe);
+}
+
 // What is written to "-" and to /dev/stdout while standard output is a regular file.
 TEST(AtomicFile, WritesToStandardOutput) {
   const ScratchFolder folder;

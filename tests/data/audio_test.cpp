@@ -76,8 +76,8 @@ TEST(Audio, FlacHoldsFullScale) {
 }
 
 TEST(Audio, LongRecordings) {
-  std::vector<double> values;
-  for (int i = 0; i < 100000; ++i) values.push_back((i % 4096) / 4096.0);
+  std::vector<double> values(100000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 4096) / 4096;
   const Dataset data = sound(values, 2, 48000);
   expect_equal(read_audio("a.flac", audio_of(Format::Flac, data), {}), data);
 }

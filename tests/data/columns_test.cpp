@@ -50,6 +50,7 @@ TEST(Columns, AsksWhereMeasuredIsNotClear) {
             "measured ones: --measure a,b");
   // Numbers left out: y3 is not the second of anything.
   message_of<DataError>([] { choose({"y1", "y3"}); });
+  message_of<DataError>([] { choose({"y2", "y3"}); });
 }
 
 TEST(Columns, TheOthersByName) {

@@ -68,8 +68,10 @@ TEST(CsvWriter, KeepsMissingValuesOfOneColumn) {
 TEST(CsvWriter, KeepsNamesWithBlanksAndLineEnds) {
   Dataset data = dated({0});
   data.key_name = "key";
-  data.series[0].key = " two\r\nlines ";
-  expect_equal(read_csv("a.csv", csv_of(data), {}), data);
+  for (const char* key : {" blanks ", "two\r\nlines", "semi;colon", "\"", "\ttab"}) {
+    data.series[0].key = key;
+    expect_equal(read_csv("a.csv", csv_of(data), {}), data);
+  }
 }
 
 // More than one buffer.

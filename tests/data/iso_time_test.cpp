@@ -70,6 +70,7 @@ TEST(IsoTime, WritesAsShortAsPossible) {
   EXPECT_EQ(iso_text(951782400, DateStyle::Second), "2000-02-29T00:00:00");
   EXPECT_EQ(iso_text(-0.5, DateStyle::Second), "1969-12-31T23:59:59.5");
   EXPECT_EQ(iso_text(1709296205.1, DateStyle::Second), "2024-03-01T12:30:05.1");
+  EXPECT_EQ(iso_text(-1e-20, DateStyle::Second), "1970-01-01T00:00:00");
   EXPECT_EQ(iso_text(1e300, DateStyle::Second), "1e+300");
   EXPECT_EQ(date_style(std::vector<double>{0, 86400}), DateStyle::Day);
   EXPECT_EQ(date_style(std::vector<double>{0, 86401}), DateStyle::Second);

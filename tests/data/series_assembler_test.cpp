@@ -49,6 +49,8 @@ TEST(SeriesAssembler, KindsOfTime) {
   // One that is no date makes numbers of them all.
   const Dataset count = assemble({{"", "19991231", "1"}, {"", "19991232", "2"}}, kPlain);
   EXPECT_EQ(count.time_kind, TimeKind::Number);
+  const Dataset late = assemble({{"", "19991232", "1"}, {"", "20000101", "2"}}, kPlain);
+  EXPECT_EQ(late.time_kind, TimeKind::Number);
   const Dataset dates =
       assemble({{"", "1970-01-01", "1"}, {"", "1970-01-01T00:00:01", "2"}}, kPlain);
   EXPECT_EQ(dates.time_kind, TimeKind::Date);
