@@ -31,6 +31,8 @@ COVERED = {
     "kalman/classical_state": ("kalman/classical_linear", "the state of that loop"),
     "kalman/classical_step": ("kalman/classical_linear", "one step of that loop"),
     "kalman/matrix_checks": ("kalman/emission", "the checks an emission makes of its matrices"),
+    "infer/model_impl": ("infer/model", "what the public Model holds, without code"),
+    "infer/stream_impl": ("infer/stream", "what the public Stream holds"),
     "model/records": ("model/window", "where things lie on a window's tapes"),
     "model/window_network": ("model/window", "the networks' part of the window kernel"),
     "model/window_recursion": ("model/window", "the recursion's part of the window kernel"),

@@ -2,7 +2,9 @@
 // with random networks.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +57,16 @@ inline model::ModelDescription motion_description(int channels) {
   return d;
 }
 
+/// The same where the user's units are the model's.
+inline model::ModelDescription unscaled(model::ModelDescription d) {
+  d.dt = 1;
+  for (std::vector<double>* scale : {&d.units.y_scale, &d.units.x_scale})
+    std::fill(scale->begin(), scale->end(), 1.0);
+  for (std::vector<double>* offset : {&d.units.y_offset, &d.units.x_offset})
+    std::fill(offset->begin(), offset->end(), 0.0);
+  return d;
+}
+
 /// A packed triangle of small whole numbers with `diagonal` on the diagonal: softplus leaves such
 /// large numbers as they are.
 inline std::vector<double> whole_triangle(int N, double diagonal) {
@@ -73,9 +85,9 @@ inline std::vector<double> whole_noise(int M) {
 }
 
 /// A static model: the decoder's bias is all there is; every number is exact in float.
-inline LearnedCase static_case(int channels) {
+inline LearnedCase static_case(const model::ModelDescription& description) {
   LearnedCase result;
-  result.description = motion_description(channels);
+  result.description = description;
   const model::Architecture architecture = architecture_of(result.description);
   const int N = architecture.state_dim();
   result.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
@@ -93,15 +105,16 @@ inline LearnedCase static_case(int channels) {
   for (int n = 0; n < N; ++n) start.push_back(5 * n - 3);
   put(architecture.initial_e, start);
   put(architecture.initial_L, whole_triangle(N, 128));
-  result.R = whole_noise(channels);
+  result.R = whole_noise(architecture.meas_dim());
   return result;
 }
+inline LearnedCase static_case(int channels) { return static_case(motion_description(channels)); }
 
-/// The system that static_case stands for, in the user's units.
-inline reference::DenseSystem static_system(int channels) {
+/// The system that static_case stands for, in the user's units (constant velocity only).
+inline reference::DenseSystem static_system(const model::ModelDescription& d) {
   using reference::Matrix;
   using reference::Vector;
-  const model::ModelDescription d = motion_description(channels);
+  const int channels = static_cast<int>(d.measured_names.size());
   const int N = 2 * channels;
   Matrix to_user = Matrix::Zero(N, N), y_to_user = Matrix::Zero(channels, channels);
   for (int n = 0; n < N; ++n) to_user(n, n) = d.units.x_scale[static_cast<std::size_t>(n)];
@@ -130,6 +143,19 @@ inline reference::DenseSystem static_system(int channels) {
   const std::vector<double> R = whole_noise(channels);
   s.R = y_to_user * Eigen::Map<const Matrix>(R.data(), channels, channels) * y_to_user;
   return s;
+}
+
+/// A static model of three channels whose map runs away from large states.
+inline LearnedCase lorenz_case() {
+  model::ModelDescription d;
+  d.prior = "lorenz";
+  d.dt = 0.02;
+  d.measured_names = {"x", "y", "z"};
+  d.units = {{1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}};
+  d.features.mean = {0, 0, 0};
+  d.features.spread = d.features.step = {10, 10, 10};
+  d.features.use_level = {1, 1, 1};
+  return static_case(d);
 }
 
 /// A model whose networks do something: all weights random.

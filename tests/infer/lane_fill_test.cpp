@@ -1,0 +1,105 @@
+#include "infer/lane_fill.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "model/learned_cases.hpp"
+
+namespace kalmia::infer {
+namespace {
+
+constexpr int kSteps = 3, kLanes = 16, kLane = 5;
+const double kMissing = std::nan("");
+
+class LaneFill : public testing::Test {
+ protected:
+  LaneFill() {
+    prepare_group(model_->architecture(), kSteps, kLanes, group_);
+    for (double& value : group_.y.span()) value = 77;
+    for (double& value : group_.observed.span()) value = 77;
+    for (double& value : group_.centre.span()) value = 77;
+    for (float& value : group_.input_fwd.span()) value = 77;
+  }
+
+  void fill(int k, const double* before, const std::vector<double>& now) {
+    fill_step(model_->description().features, k, kLane, before, now.data(), memory_, group_);
+  }
+  template <typename T>
+  T at(const Buffer<T>& panel, int rows, int k, int row, int lane = kLane) const {
+    return panel[static_cast<std::size_t>((k * rows + row) * kLanes + lane)];
+  }
+  double y(int k, int m) const { return at(group_.y, 2, k, m); }
+  double observed(int k, int m) const { return at(group_.observed, 2, k, m); }
+  double centre(int k, int n) const { return at(group_.centre, 4, k, n); }
+  float input(int k, int i) const { return at(group_.input_fwd, 5, k, i); }
+
+  const std::unique_ptr<model::LearnedModel<float>> model_ = test::static_case(2).make<float>();
+  model::LaneGroup<float> group_;
+  LaneMemory memory_ = empty_memory(2);
+};
+
+TEST_F(LaneFill, PreparesRoomForEverything) {
+  EXPECT_EQ(group_.steps, kSteps);
+  EXPECT_EQ(group_.lanes, kLanes);
+  EXPECT_EQ(group_.y.size(), static_cast<std::size_t>(kSteps * 2 * kLanes));
+  EXPECT_EQ(group_.observed.size(), static_cast<std::size_t>(kSteps * 2 * kLanes));
+  EXPECT_EQ(group_.centre.size(), static_cast<std::size_t>(kSteps * 4 * kLanes));
+  EXPECT_EQ(group_.input_fwd.size(), static_cast<std::size_t>(kSteps * 5 * kLanes));
+  EXPECT_EQ(group_.length, std::vector<int>(kLanes, 0));
+  EXPECT_EQ(group_.fresh, std::vector<std::uint8_t>(kLanes, 1));
+  EXPECT_TRUE(std::isnan(memory_[0]) && std::isnan(memory_[1]));
+}
+
+TEST_F(LaneFill, TheFirstStepHasNothingToReadButItsMeasurement) {
+  fill(0, nullptr, {60, kMissing});
+  EXPECT_EQ(y(0, 0), 60);
+  EXPECT_EQ(y(0, 1), 0);
+  EXPECT_EQ(observed(0, 0), 1);
+  EXPECT_EQ(observed(0, 1), 0);
+  EXPECT_EQ(input(0, 0), 77);
+  EXPECT_EQ(centre(0, 0), 77);
+  EXPECT_TRUE(std::isnan(memory_[0]));
+}
+
+// What the networks read at a step is of the one before it.
+TEST_F(LaneFill, LaterStepsReadTheOneBefore) {
+  const double first[] = {60, kMissing}, second[] = {100, 20};
+  fill(0, nullptr, {60, kMissing});
+  fill(1, first, {100, 20});
+  fill(2, second, {kMissing, 5});
+  EXPECT_EQ(memory_, (LaneMemory{100, 20}));
+  EXPECT_EQ(y(2, 1), 5);
+  EXPECT_EQ(observed(2, 0), 0);
+  // Step 1: channel 0 has shown 60, mean 0.5, spread 100; channel 1 nothing.
+  const float step_1[] = {0, 0.595f, 1, 0, 0};
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(input(1, i), step_1[i]) << i;
+  EXPECT_EQ(centre(1, 0), 60);
+  EXPECT_EQ(centre(1, 1), 0);
+  EXPECT_TRUE(std::isnan(centre(1, 2)) && std::isnan(centre(1, 3)));
+  // Step 2: an increment of 40 over a step of 40; channel 1's first value.
+  const float step_2[] = {1, 0.995f, 1, 0, 1};
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(input(2, i), step_2[i]) << i;
+  EXPECT_EQ(centre(2, 0), 100);
+  EXPECT_EQ(centre(2, 2), 20);
+  EXPECT_EQ(centre(2, 3), 0);
+}
+
+TEST_F(LaneFill, OtherLanesAreLeftAlone) {
+  const double before[] = {60, 3};
+  fill(1, before, {61, 4});
+  for (int k = 0; k < kSteps; ++k)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (k == 1 && lane == kLane) continue;
+      for (int m = 0; m < 2; ++m) {
+        EXPECT_EQ(at(group_.y, 2, k, m, lane), 77);
+        EXPECT_EQ(at(group_.observed, 2, k, m, lane), 77);
+      }
+      for (int i = 0; i < 5; ++i) EXPECT_EQ(at(group_.input_fwd, 5, k, i, lane), 77);
+      for (int n = 0; n < 4; ++n) EXPECT_EQ(at(group_.centre, 4, k, n, lane), 77);
+    }
+}
+
+}  // namespace
+}  // namespace kalmia::infer

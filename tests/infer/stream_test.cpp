@@ -1,0 +1,170 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "infer/infer_cases.hpp"
+#include "kalmia/model.hpp"
+#include "support/scratch_folder.hpp"
+
+namespace kalmia {
+namespace {
+
+using test::motion_data;
+using test::public_model;
+
+std::span<const double> measurement(const Series& series, int k, std::size_t M) {
+  return {series.y.data() + static_cast<std::size_t>(k) * M, M};
+}
+
+std::vector<double> copy(std::span<const double> numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+// Differences in standard deviations of the estimate.
+void expect_equal_to_filter(const Model& model, const Dataset& data, double tolerance) {
+  const Estimates filtered = model.filter(data, 1);
+  const auto N = static_cast<std::size_t>(model.state_dim());
+  Stream stream = model.stream();
+  double likelihood = 0;
+  for (std::size_t s = 0; s < data.series.size(); ++s) {
+    const Series& series = data.series[s];
+    Stream::State state = stream.start();
+    for (int k = 0; k < series.steps; ++k) {
+      stream.step(state, measurement(series, k, data.y_names.size()));
+      likelihood += stream.log_likelihood();
+      const double* mean = filtered.series[s].mean.data() + static_cast<std::size_t>(k) * N;
+      const double* P = filtered.series[s].covariance.data() + static_cast<std::size_t>(k) * N * N;
+      for (std::size_t i = 0; i < N; ++i) {
+        ASSERT_NEAR(stream.mean()[i], mean[i], tolerance * std::sqrt(P[i * N + i]))
+            << "series " << s << ", step " << k;
+        for (std::size_t j = 0; j < N; ++j)
+          ASSERT_NEAR(stream.covariance()[i * N + j], P[i * N + j],
+                      tolerance * std::sqrt(P[i * N + i] * P[j * N + j]))
+              << "series " << s << ", step " << k;
+      }
+    }
+  }
+  EXPECT_NEAR(likelihood, filtered.log_likelihood, tolerance * std::abs(likelihood));
+}
+
+TEST(Stream, EqualsTheFilter) {
+  const std::vector<int> lengths = {200, 1, 65};
+  for (const int channels : {1, 2}) {
+    const Dataset data = motion_data(channels, lengths, 111);
+    expect_equal_to_filter(public_model(test::network_case(channels, 112)), data, 1e-4);
+    expect_equal_to_filter(public_model(test::static_case(channels)), data, 1e-11);
+  }
+}
+
+TEST(Stream, SeriesShareOneWithoutDisturbingEachOther) {
+  const Model model = public_model(test::network_case(2, 113));
+  const Dataset data = motion_data(2, {60, 60}, 114);
+  std::vector<std::vector<double>> apart[2];
+  for (std::size_t s = 0; s < 2; ++s) {
+    Stream stream = model.stream();
+    Stream::State state = stream.start();
+    for (int k = 0; k < 60; ++k) {
+      stream.step(state, measurement(data.series[s], k, 2));
+      apart[s].push_back(copy(stream.mean()));
+    }
+  }
+  Stream stream = model.stream();
+  Stream::State states[] = {stream.start(), stream.start()};
+  for (int k = 0; k < 60; ++k)
+    for (std::size_t s = 0; s < 2; ++s) {
+      stream.step(states[s], measurement(data.series[s], k, 2));
+      ASSERT_EQ(copy(stream.mean()), apart[s][static_cast<std::size_t>(k)]);
+    }
+}
+
+TEST(Stream, AStateIsAllThatIsRemembered) {
+  const Model model = public_model(test::network_case(2, 115));
+  const Dataset data = motion_data(2, {40}, 116);
+  Stream stream = model.stream();
+  Stream::State state = stream.start();
+  Stream::State kept;
+  std::vector<double> end;
+  for (int k = 0; k < 40; ++k) {
+    if (k == 20) kept = state;
+    stream.step(state, measurement(data.series[0], k, 2));
+  }
+  end = copy(stream.covariance());
+  // Another stream goes on from the copy, after other work.
+  Stream other = model.stream();
+  Stream::State unrelated = other.start();
+  other.step(unrelated, measurement(data.series[0], 3, 2));
+  Stream moved = std::move(other);
+  for (int k = 20; k < 40; ++k) moved.step(kept, measurement(data.series[0], k, 2));
+  EXPECT_EQ(copy(moved.covariance()), end);
+  EXPECT_EQ(kept.network, state.network);
+}
+
+TEST(Stream, ARefusedMeasurementLeavesTheStateAsItWas) {
+  const Model model = public_model(test::network_case(2, 117));
+  Stream stream = model.stream();
+  Stream::State state = stream.start();
+  const double good[] = {100, -8};
+  stream.step(state, good);
+  const Stream::State before = state;
+  const double infinite[] = {100, std::numeric_limits<double>::infinity()};
+  EXPECT_EQ(message_of<DataError>([&] { stream.step(state, infinite); }),
+            "step: value 2 is infinite; use NaN for a missing value");
+  EXPECT_EQ(message_of<DataError>([&] {
+              stream.step(state, {good, 1});
+            }),
+            "step: 1 values, but the model measures 2 channels");
+  EXPECT_EQ(state.network, before.network);
+  EXPECT_TRUE(test::same_bits(state.filter, before.filter));
+}
+
+TEST(Stream, AStateOfAnotherModelIsRefused) {
+  Stream stream = public_model(test::network_case(2, 118)).stream();
+  Stream small = public_model(test::static_case(1)).stream();
+  const double y[] = {100, -8};
+  Stream::State empty, other = small.start();
+  for (Stream::State* state : {&empty, &other})
+    EXPECT_NE(message_of<DataError>([&] { stream.step(*state, y); }).find("start()"),
+              std::string::npos);
+}
+
+TEST(Stream, ABreakdownIsAnError) {
+  Stream stream = public_model(test::static_case(1)).stream();
+  Stream::State state = stream.start();
+  const double beyond[] = {1e200};
+  const std::string message = message_of<NumericalError>([&] { stream.step(state, beyond); });
+  EXPECT_NE(message.find("likelihood is not finite"), std::string::npos) << message;
+
+  // Started anew it works again.
+  state = stream.start();
+  const double good[] = {100};
+  stream.step(state, good);
+  EXPECT_TRUE(std::isfinite(stream.mean()[0]) && std::isfinite(stream.log_likelihood()));
+}
+
+TEST(Stream, APredictionThatRunsAwayInAGapIsAnError) {
+  Stream stream = public_model(test::lorenz_case()).stream();
+  Stream::State state = stream.start();
+  const double far[] = {1e6, 1e6, 1e6};
+  const double nothing[] = {std::nan(""), std::nan(""), std::nan("")};
+  stream.step(state, far);
+  const std::string message = message_of<NumericalError>([&] {
+    for (int k = 0; k < 100; ++k) stream.step(state, nothing);
+  });
+  EXPECT_NE(message.find("missing values is not finite"), std::string::npos) << message;
+}
+
+TEST(Stream, AMissingMeasurementHasNoLikelihood) {
+  Stream stream = public_model(test::static_case(2)).stream();
+  Stream::State state = stream.start();
+  const double nothing[] = {std::nan(""), std::nan("")};
+  stream.step(state, nothing);
+  EXPECT_EQ(stream.log_likelihood(), 0);
+  EXPECT_NEAR(stream.mean()[0], 100 - 0.25 * 3, 1e-12);
+}
+
+}  // namespace
+}  // namespace kalmia
