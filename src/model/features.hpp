@@ -22,9 +22,9 @@ struct FeatureSpec {
   std::vector<int> use_level;
   /// The state that each channel measures: the residual is centred at its value.
   std::vector<int> measured_state;
-  /// The channel that each state belongs to. While the channel is missing, the residual leaves the
-  /// state alone (a centre of NaN): in a gap the expert map alone leads on, and nothing learned can
-  /// run away.
+  /// The channel that each state belongs to. While the channel is missing, the residual does not
+  /// act on the state (a centre of NaN), and while all are, there is no residual: in a gap the
+  /// expert map alone leads on, and nothing learned can run away.
   std::vector<int> channel_of_state;
 
   int meas_dim() const { return static_cast<int>(mean.size()); }

@@ -127,7 +127,7 @@ std::size_t times(int a, int b) {
 
 // Lines of RecursionPass's matrices, then the scratch of the steps.
 std::size_t recursion_lines(int N, int M) {
-  return times(4 * N, N) + times(5, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 2 +
+  return times(4 * N, N) + times(5, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 3 +
          static_cast<std::size_t>(kalman::step_scratch_lines(N, M));
 }
 

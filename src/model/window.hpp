@@ -44,8 +44,9 @@ struct WindowInput {
   /// meas_dim rows of 1 (measured) and 0 (missing), or null: all measured.
   const double* observed = nullptr;
   /// state_dim rows c[k], or null for 0: the learned residual acts on x[k-1] - c[k], not on x[k-1].
-  /// Where c[k] of a state is not finite the residual leaves that state alone: its column of F and
-  /// its entry of e are the expert map's. (Recursive models only.)
+  /// Where c[k] of a state is not finite the residual's column of F for that state is left out, and
+  /// where no entry of c[k] is finite its e too: F and e are then the expert map's. (Recursive
+  /// models only.)
   const double* centre = nullptr;
   /// Steps of each lane in this window, 0..steps; null: all lanes have `steps`. After its end a
   /// lane's state stays as it is.

@@ -57,7 +57,7 @@ class RecursionPass {
     d_x_pred_ = take(N());
     d_P_pred_ = take(N() * N());
     centre_ = take(N());
-    active_ = take(N());
+    active_ = take(N() + 1);
     y_ = take(M());
     observed_ = take(M());
     nll_ = take(2);
@@ -259,9 +259,9 @@ class RecursionPass {
   //
   //   F = F_expert(x) + F_out,   e = e_expert(x) + e_out - F_out c,   x = x[k-1|<=k-1]
   //
-  // where c is not finite the state's column of F_out and its entry of e_out are left out. A lane
-  // that starts here has F = 0, e = initial.e, L = initial.L instead; one past its end has F = I,
-  // e = 0, L = 0, so that its state stays as it is.
+  // where c is not finite the state's column of F_out is left out, and where no entry of c is,
+  // e_out too. A lane that starts here has F = 0, e = initial.e, L = initial.L instead; one past
+  // its end has F = I, e = 0, L = 0, so that its state stays as it is.
   void read_transition(int k, const double* x) {
     const T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
     const T* out = record + panel(rows_.out) + first_;
@@ -274,7 +274,7 @@ class RecursionPass {
     if (centred()) {
       read_centre(k);
       for (int i = 0; i < N(); ++i) {
-        D e = fma(load_as<double>(out + panel(arch_.e_row() + i)), load(active_ + i * kLanes),
+        D e = fma(load_as<double>(out + panel(arch_.e_row() + i)), load(active_ + N() * kLanes),
                   load(e_ + i * kLanes));
         for (int j = 0; j < N(); ++j) {
           const D residual = load_as<double>(out + panel(i * N() + j));
@@ -300,16 +300,20 @@ class RecursionPass {
     if (except.any) override_transition(except);
   }
   bool centred() const { return recursive_ && in_.centre != nullptr; }
-  // Sets active_ to 1 where the centre is finite, else 0, and centre_ to it or to 0.
+  // Sets active_ to 1 where the centre is finite, else 0, and centre_ to it or to 0. The last line
+  // of active_ is 1 where any entry of the centre is finite.
   void read_centre(int k) {
     read_panel(in_.centre + k * panel(N()), N(), centre_);
     const D infinity = broadcast(std::numeric_limits<double>::infinity());
+    D any = zero<double>();
     for (int i = 0; i < N(); ++i) {
       const D c = load(centre_ + i * kLanes);
       const LineMask<double> finite = greater(infinity, abs(c));
       store(select(finite, c, zero<double>()), centre_ + i * kLanes);
       store(select(finite, broadcast(1.0), zero<double>()), active_ + i * kLanes);
+      any = select(finite, broadcast(1.0), any);
     }
+    store(any, active_ + N() * kLanes);
   }
   void add_row(const T* out, int row, double* line) const {
     store(load(line) + load_as<double>(out + panel(row)), line);
@@ -369,7 +373,7 @@ class RecursionPass {
         if (centred()) d = fnma(d_e, load(centre_ + j * kLanes), d * load(active_ + j * kLanes));
         store_as(select(lane_ok, d, none), out + panel(i * N() + j));
       }
-      const D d_e_out = centred() ? d_e * load(active_ + i * kLanes) : d_e;
+      const D d_e_out = centred() ? d_e * load(active_ + N() * kLanes) : d_e;
       store_as(select(lane_ok, d_e_out, none), out + panel(arch_.e_row() + i));
       for (int j = 0; j < i; ++j) {
         const int entry = lanes::triangle_index(i, j);

@@ -139,12 +139,10 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
       if (options.recursive) {
         // The residual acts on x[k-1] - c[k], the expert map on x[k-1].
         for (int i = 0; i < N; ++i) F.row(i) = out.segment(i * N, N).transpose();
-        // It leaves a state alone whose centre is not finite.
+        // A state whose centre is not finite has no column; where none is finite, there is no e.
+        if (!sequence.centre.empty() && !sequence.centre[k].array().isFinite().any()) e.setZero();
         for (int i = 0; i < N && !sequence.centre.empty(); ++i)
-          if (!std::isfinite(sequence.centre[k](i))) {
-            F.col(i).setZero();
-            e(i) = 0;
-          }
+          if (!std::isfinite(sequence.centre[k](i))) F.col(i).setZero();
         for (int i = 0; i < N && !sequence.centre.empty(); ++i)
           if (std::isfinite(sequence.centre[k](i))) e -= F.col(i) * sequence.centre[k](i);
         if (model.map) {

@@ -128,7 +128,7 @@ struct WindowCase {
       group.centre.resize(static_cast<std::size_t>(steps * architecture.state_dim() * lanes));
       // Some are not finite: the residual leaves those states alone.
       for (double& c : group.centre.span())
-        c = random.uniform() < 0.2 ? std::nan("") : random.normal();
+        c = random.uniform() < 0.4 ? std::nan("") : random.normal();
     }
     if (features.carried) carry_into(lanes, random);
   }

@@ -159,11 +159,11 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
       Tensor residual = parts[0].reshape({batch, N, N});
       Tensor from = x;
       if (d.centre.defined()) {
-        // A state whose centre is not finite is left alone.
+        // A state whose centre is not finite has no column; where none is finite, there is no e.
         const Tensor centred = torch::isfinite(d.centre[k]);
         from = x - torch::nan_to_num(d.centre[k]);
         residual = residual * centred.unsqueeze(1);
-        e = e * centred;
+        e = e * centred.any(1, true);
       }
       x_pred = torch::matmul(residual, from.unsqueeze(2)).squeeze(2) + e;
       Tensor F = residual;
