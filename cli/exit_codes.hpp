@@ -4,12 +4,10 @@
 
 namespace kalmia::cli {
 
-enum ExitCode : int {
-  kSuccess = 0,
-  kOther = 1,      ///< a file that cannot be read or written, no memory, anything else
-  kUsage = 2,      ///< wrong options or configuration
-  kData = 3,       ///< data or model files that cannot be used
-  kNumerical = 4,  ///< arithmetic that broke down
-};
+inline constexpr int kSuccess = 0;
+inline constexpr int kOther = 1;  ///< a file that cannot be read or written, no memory, the rest
+inline constexpr int kUsage = 2;  ///< wrong options or configuration
+inline constexpr int kData = 3;   ///< data or model files that cannot be used
+inline constexpr int kNumerical = 4;  ///< arithmetic that broke down
 
 }  // namespace kalmia::cli

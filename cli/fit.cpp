@@ -83,7 +83,7 @@ void check(const FitCommand& command, const FitConfig& config) {
 }
 
 FitResult train(const FitConfig& config, const Dataset& dataset, bool quiet) {
-  const InterruptGuard guard(quiet);
+  const InterruptGuard guard;
   Progress progress(quiet);
   return fit(dataset, config.fit, config.data, [&progress](const FitProgress& state) {
     progress.show(state);

@@ -8,13 +8,11 @@ namespace kalmia::cli {
 namespace {
 
 volatile sig_atomic_t interrupt_seen = 0;
-volatile sig_atomic_t interrupt_quiet = 0;
 
 extern "C" void on_interrupt(int) {
   constexpr std::string_view kNotice =
       "stopping; the best model so far is kept (Ctrl-C again ends at once)\n";
   interrupt_seen = 1;
-  if (interrupt_quiet) return;
   // Below the bar. Only `write` may be called here.
   [[maybe_unused]] ssize_t n = isatty(STDERR_FILENO) ? write(STDERR_FILENO, "\n", 1) : 0;
   n = write(STDERR_FILENO, kNotice.data(), kNotice.size());
@@ -22,9 +20,8 @@ extern "C" void on_interrupt(int) {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard(bool quiet) {
+InterruptGuard::InterruptGuard() {
   interrupt_seen = 0;
-  interrupt_quiet = quiet ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   // The handler serves once; after it, the default ends the program.

@@ -10,7 +10,7 @@ namespace kalmia::cli {
 /// the program was started with Ctrl-C ignored, it stays ignored.
 class InterruptGuard {
  public:
-  explicit InterruptGuard(bool quiet);
+  InterruptGuard();
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;

@@ -54,7 +54,7 @@ int run(const Arguments& arguments, std::string& place) {
 
 int guarded_run(const Arguments& arguments) {
   std::string place = "kalmia";
-  const auto failed = [&place](const char* message, ExitCode code) {
+  const auto failed = [&place](const char* message, int code) {
     print_error(place + ": " + message + "\n");
     return code;
   };

@@ -129,7 +129,7 @@ void Parser::flag(const char* names, const char* help, bool& value) {
   impl_->remember({names, "", help, ""});
 }
 
-void Parser::option(Argument argument, Take take) {
+void Parser::option(const Argument& argument, Take take) {
   impl_->app
       .add_option(argument.names,
                   [take = std::move(take)](const CLI::results_t& texts) {

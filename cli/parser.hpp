@@ -39,7 +39,7 @@ class Parser {
   void positional(const char* name, const char* help, std::string& value, bool required = true);
   void flag(const char* names, const char* help, bool& value);
   /// An option with a value; `take` is called once with all that was given for it.
-  void option(Argument argument, Take take);
+  void option(const Argument& argument, Take take);
 
   template <typename T>
   void value(const char* name, const char* help, T& value) {
