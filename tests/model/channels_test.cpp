@@ -154,6 +154,17 @@ TEST(ChannelStatistics, ManyShortSeriesOfNoiseDoNotWander) {
   }
 }
 
+TEST(ChannelStatistics, NoiseWithManyValuesMissingDoesNotWander) {
+  std::vector<std::vector<double>> series;
+  RandomStream random(17, "missing");
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    series.push_back(white(32, 1, 500 + i));
+    for (double& value : series.back())
+      if (random.uniform() < 0.6) value = kMissing;
+  }
+  EXPECT_FALSE(only(of(series)).wanders);
+}
+
 TEST(ChannelStatistics, ManyShortSeriesOfDifferentLevelWander) {
   std::vector<std::vector<double>> series;
   for (std::uint64_t i = 0; i < 50; ++i) {
