@@ -294,6 +294,11 @@ TEST(Model, SamplesFollowFromTheSeed) {
   EXPECT_EQ(a.series[5].key, "r2#3");
   EXPECT_EQ(a.series[5].t, data.series[1].t);
   EXPECT_NE(a.series[0].mean, a.series[1].mean);
+  // Series do not share their random numbers.
+  Dataset twins = data;
+  twins.series = {data.series[0], data.series[0]};
+  const Estimates apart = model.sample(twins, 1, 7, 1);
+  EXPECT_NE(apart.series[0].mean, apart.series[1].mean);
   Dataset keyless = alone(data, 0);
   keyless.key_name = keyless.series[0].key = "";
   const Estimates named = model.sample(keyless, 2, 7, 1);

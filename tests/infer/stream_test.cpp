@@ -125,8 +125,9 @@ TEST(Stream, AStateOfAnotherModelIsRefused) {
   Stream stream = public_model(test::network_case(2, 118)).stream();
   Stream small = public_model(test::static_case(1)).stream();
   const double y[] = {100, -8};
-  Stream::State empty, other = small.start();
-  for (Stream::State* state : {&empty, &other})
+  Stream::State empty, other = small.start(), cut = stream.start();
+  cut.filter.pop_back();
+  for (Stream::State* state : {&empty, &other, &cut})
     EXPECT_NE(message_of<DataError>([&] { stream.step(*state, y); }).find("start()"),
               std::string::npos);
 }
