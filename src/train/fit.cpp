@@ -1,6 +1,7 @@
 // kalmia::fit: from data to a model, stage by stage.
 #include "kalmia/fit.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -22,6 +23,8 @@ using kalman::number_text;
 // With fewer measured values there is nothing to hold out: the static model is fitted to all of
 // them, priors are compared by Akaike's criterion, and networks are not tried.
 constexpr double kFewestValues = 500;
+// The same where the held-out part, or what is left for training, has fewer than this.
+constexpr double kFewestHeldOut = 20;
 
 // The steps of a whole fit; each leaves what the next needs.
 class Fitter {
@@ -41,12 +44,12 @@ class Fitter {
     split();
     choose_prior();
     std::unique_ptr<model::LearnedModel<float>> learned;
-    if (options_.model.hidden == 0) {
+    if (stopped_) {
+      summary_.stop_reason = StopReason::Interrupted;
+    } else if (options_.model.hidden == 0) {
       summary_.stop_reason = StopReason::NoNetworks;
     } else if (little_data_) {
       summary_.stop_reason = StopReason::LittleData;
-    } else if (stopped_) {
-      summary_.stop_reason = StopReason::Interrupted;
     } else if (train::predicts_noise(summary_.static_held_out, summary_)) {
       summary_.stop_reason = StopReason::NoisePredicted;
     } else {
@@ -64,23 +67,45 @@ class Fitter {
  private:
   void split() {
     std::vector<int> lengths;
-    double values = 0;
-    for (const Series& series : data_.series) lengths.push_back(series.steps);
-    for (const auto& channel : channels_) values += static_cast<double>(channel.measured);
-    little_data_ = values < kFewestValues;
-    const double share = little_data_ ? 0 : options_.train.holdout;
-    split_ = train::split_data(lengths, share, options_.train.seed);
-    if (!little_data_ && split_.held_out.empty()) little_data_ = true;
+    for (const Series& series : data_.series) lengths.push_back(measured_length(series));
+    for (const auto& channel : channels_) values_ += static_cast<double>(channel.measured);
+    little_data_ = values_ < kFewestValues;
+    if (!little_data_) {
+      split_ = train::split_data(lengths, options_.train.holdout, options_.train.seed);
+      double held_out = 0;
+      for (const train::HeldOut& each : split_.held_out)
+        held_out += measured_values({each.stretch.series, each.score_from, each.stretch.end});
+      little_data_ = held_out < kFewestHeldOut || values_ - held_out < kFewestHeldOut;
+    }
+    if (little_data_) split_ = train::split_data(lengths, 0, options_.train.seed);
     for (const train::Stretch& each : split_.training)
       summary_.training_steps += static_cast<std::size_t>(each.steps());
     for (const train::HeldOut& each : split_.held_out)
       summary_.held_out_steps += static_cast<std::size_t>(each.stretch.end - each.score_from);
-    summary_.noise_bound = train::noise_bound(noise_, data_.meas_dim());
+    summary_.noise_bound = train::noise_bound(noise_, data_, split_.held_out);
     note_time();
+  }
+
+  // Steps up to the last that has a value: arrays of series are often padded.
+  int measured_length(const Series& series) const {
+    const auto M = static_cast<std::size_t>(data_.meas_dim());
+    std::size_t size = series.y.size();
+    while (size > 0 && std::isnan(series.y[size - 1])) --size;
+    return static_cast<int>((size + M - 1) / M);
+  }
+
+  double measured_values(const train::Stretch& stretch) const {
+    const auto M = static_cast<std::ptrdiff_t>(data_.meas_dim());
+    const auto y = data_.series[static_cast<std::size_t>(stretch.series)].y.begin();
+    return static_cast<double>(std::count_if(y + stretch.begin * M, y + stretch.end * M,
+                                             [](double value) { return !std::isnan(value); }));
   }
 
   void note_time() {
     const double dt = data_.step_size();
+    if (!(dt > 0))
+      throw DataError("fit: the time step is " + number_text(dt) +
+                      " (the median), but time must rise from step to step");
     double widest = 0;
     for (const Series& series : data_.series)
       for (std::size_t k = 1; k < series.t.size(); ++k)
@@ -113,10 +138,18 @@ class Fitter {
         now.seconds_left = std::numeric_limits<double>::quiet_NaN();
         return report(now);
       };
-      train::StaticResult fitted = train::fit_static(description, channels_, noise_, *scaled,
-                                                     split_.training, team_, options);
+      if (!comparison.empty()) comparison += ", ";
+      train::StaticResult fitted;
+      try {
+        fitted = train::fit_static(description, channels_, noise_, *scaled, split_.training, team_,
+                                   options);
+      } catch (const NumericalError&) {
+        if (!static_ && name == candidates.back()) throw;
+        comparison += name + " broke down";
+        continue;
+      }
       const double score = score_of(fitted, *scaled);
-      comparison += (comparison.empty() ? "" : ", ") + name + " " + rounded(score);
+      comparison += name + " " + rounded(score);
       if (!(score < best) && static_) continue;
       best = score;
       static_ = std::move(fitted);
@@ -142,9 +175,7 @@ class Fitter {
   double score_of(const train::StaticResult& fitted, const train::ScaledData& scaled) {
     if (!little_data_)
       return train::held_out_loss(*fitted.alone<float>(), scaled, split_.held_out, team_);
-    double values = 0;
-    for (const auto& channel : channels_) values += static_cast<double>(channel.measured);
-    return fitted.training_loss + fitted.free_parameters / values;
+    return fitted.training_loss + fitted.free_parameters / values_;
   }
 
   model::ModelDescription describe(const std::string& prior) const {
@@ -178,6 +209,7 @@ class Fitter {
   Clock::time_point start_;
   FitSummary summary_;
   train::Split split_;
+  double values_ = 0;  // measured
   bool little_data_ = false;
   bool stopped_ = false;
   std::optional<train::StaticResult> static_;

@@ -1,5 +1,6 @@
 #include "train/noise_factor.hpp"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
@@ -7,22 +8,41 @@
 
 namespace kalmia::train {
 
-NoiseFactor::NoiseFactor(model::NoiseSpec::Kind kind, std::vector<double> floor)
-    : meas_dim_(static_cast<int>(floor.size())),
+NoiseFactor::NoiseFactor(model::NoiseSpec::Kind kind, int meas_dim, std::vector<double> floor)
+    : meas_dim_(meas_dim),
       full_(kind == model::NoiseSpec::Kind::LearnFull),
       size_(kind == model::NoiseSpec::Kind::Given ? 0
             : full_                               ? lanes::triangle_size(meas_dim_)
                                                   : meas_dim_),
-      floor_(std::move(floor)) {}
+      floor_(std::move(floor)) {
+  if (full_) return;
+  for (std::size_t i = 0; i < floor_.size(); ++i)
+    if (i % static_cast<std::size_t>(meas_dim_ + 1) != 0) floor_[i] = 0;
+}
 
-std::vector<double> NoiseFactor::start(std::span<const double> variances) const {
+std::vector<double> NoiseFactor::start(std::span<const double> R) const {
   std::vector<double> variables(static_cast<std::size_t>(size_));
-  for (int m = 0; m < meas_dim_ && size_ > 0; ++m) {
-    const auto i = static_cast<std::size_t>(m);
-    const double rest = std::max(variances[i] - floor_[i], 0.1 * floor_[i]);
-    variables[static_cast<std::size_t>(full_ ? lanes::triangle_index(m, m) : m)] =
-        0.5 * std::log(rest);
+  if (size_ == 0) return variables;
+  const Eigen::Map<const Eigen::MatrixXd> wanted(R.data(), meas_dim_, meas_dim_);
+  const Eigen::Map<const Eigen::MatrixXd> floor(floor_.data(), meas_dim_, meas_dim_);
+  const Eigen::VectorXd least = 0.1 * floor.diagonal();
+  Eigen::MatrixXd rest = wanted - floor;
+  rest.diagonal() = rest.diagonal().cwiseMax(least);
+  Eigen::MatrixXd C = rest.diagonal().cwiseSqrt().asDiagonal();
+  if (full_) {
+    for (double correlation = 1; correlation > 1e-3; correlation *= 0.7) {
+      Eigen::MatrixXd tried = correlation * rest;
+      tried.diagonal() = rest.diagonal();
+      const Eigen::LLT<Eigen::MatrixXd> factor(tried);
+      if (factor.info() != Eigen::Success) continue;
+      C = factor.matrixL();
+      break;
+    }
   }
+  for (int i = 0; i < meas_dim_; ++i)
+    for (int j = full_ ? 0 : i; j <= i; ++j)
+      variables[static_cast<std::size_t>(full_ ? lanes::triangle_index(i, j) : i)] =
+          i == j ? std::log(C(i, i)) : C(i, j);
   return variables;
 }
 
@@ -44,9 +64,21 @@ std::vector<double> NoiseFactor::value(std::span<const double> variables) const 
   for (std::size_t i = 0; i < M; ++i)
     for (std::size_t j = 0; j < M; ++j) {
       for (std::size_t p = 0; p <= std::min(i, j); ++p) R[i * M + j] += C[i * M + p] * C[j * M + p];
-      if (i == j) R[i * M + j] += floor_[i];
+      R[i * M + j] += floor_[i * M + j];
     }
   return R;
+}
+
+bool NoiseFactor::leave_floor(std::span<double> variables) const {
+  bool any = false;
+  for (int m = 0; m < meas_dim_ && size_ > 0; ++m) {
+    double& v = variables[static_cast<std::size_t>(full_ ? lanes::triangle_index(m, m) : m)];
+    const double floor = floor_[static_cast<std::size_t>(m * (meas_dim_ + 1))];
+    if (!(std::exp(2 * v) < 0.02 * floor)) continue;
+    v = 0.5 * std::log(0.5 * floor);
+    any = true;
+  }
+  return any;
 }
 
 // d_C = 2 d_R C on and below the diagonal; the diagonal goes through the exponential.

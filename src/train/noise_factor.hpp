@@ -1,4 +1,4 @@
-// The measurement noise R as free variables: R = C C' + floor I, with C lower triangular and its
+// The measurement noise R as free variables: R = C C' + floor, with C lower triangular and its
 // diagonal the exponential of a variable.
 #pragma once
 
@@ -11,16 +11,20 @@ namespace kalmia::train {
 
 class NoiseFactor {
  public:
-  /// `floor`: M variances that R never falls below; it keeps the likelihood of repeated values
-  /// finite. A noise that is given has no variables.
-  NoiseFactor(model::NoiseSpec::Kind kind, std::vector<double> floor);
+  /// `floor`: M x M, positive semi-definite; R never falls below it. Of a noise that is not full
+  /// only its diagonal counts. A noise that is given has no variables.
+  NoiseFactor(model::NoiseSpec::Kind kind, int meas_dim, std::vector<double> floor);
 
   /// Number of variables: 0, M or M (M + 1) / 2.
   int size() const { return size_; }
-  /// Variables for which R is nearest to the given diagonal.
-  std::vector<double> start(std::span<const double> variances) const;
+  /// Variables for which R (M x M) comes out again. Where R is not clearly above the floor, C C'
+  /// keeps a tenth of the floor's diagonal, and as much of the correlation as that allows.
+  std::vector<double> start(std::span<const double> R) const;
   /// R (M x M).
   std::vector<double> value(std::span<const double> variables) const;
+  /// Moves variables that hold R at its floor to where R is one and a half times that. Returns
+  /// whether there were any.
+  bool leave_floor(std::span<double> variables) const;
   /// The gradient by the variables from that by R (M x M, full symmetric).
   std::vector<double> gradient(std::span<const double> variables,
                                std::span<const double> d_R) const;
@@ -30,7 +34,7 @@ class NoiseFactor {
   int meas_dim_;
   bool full_;
   int size_;
-  std::vector<double> floor_;
+  std::vector<double> floor_;  // M x M
 };
 
 }  // namespace kalmia::train

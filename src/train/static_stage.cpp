@@ -7,6 +7,7 @@
 #include "kalmia/error.hpp"
 #include "model/batch.hpp"
 #include "train/bfgs.hpp"
+#include "train/noise_ceiling.hpp"
 #include "train/noise_factor.hpp"
 
 namespace kalmia::train {
@@ -18,8 +19,14 @@ constexpr int kSegment = 512;
 constexpr int kMostSteps = 1 << 16;
 // Up to this many states the process noise may correlate them all; beyond, it is diagonal.
 constexpr int kMostCorrelated = 16;
-// R never falls below this share of a channel's step, squared.
+// A learned R never falls below this share of a channel's step, squared: it keeps the likelihood of
+// repeated values finite.
 constexpr double kNoiseFloor = 0.01;
+// Nor below this share of its ceiling. A map that is too simple for the system (and networks even
+// more so) predicts as well with no measurement noise and more process noise; the likelihood then
+// falls for the corner where smoothing does nothing. Measured: without it, R of `lorenz` came out
+// as 0.0001 (true: 0.25), and the smoothed error as that of the data.
+constexpr double kCeilingShare = 0.5;
 // The initial state is as wide as this many spreads of the data: nearly diffuse.
 constexpr double kInitialSpreads = 3;
 
@@ -117,10 +124,11 @@ class StaticLikelihood {
 };
 
 // Where the search starts: each channel's step is shared out between measurement noise and the
-// process noise of its highest derivative.
+// process noise of its highest derivative. A map in physical units has derivatives by time, not by
+// step.
 StaticResult starting_point(const model::ModelDescription& description,
                             const std::vector<model::ChannelStatistics>& channels,
-                            const model::NoiseSpec& noise) {
+                            const model::NoiseSpec& noise, const std::vector<double>& ceiling) {
   const prior::Expert expert = prior::make_expert(description.prior, description.prior_order,
                                                   description.dt, description.measured_names);
   const int N = expert.state_dim();
@@ -134,7 +142,8 @@ StaticResult starting_point(const model::ModelDescription& description,
     const prior::StateKind& state = expert.states[static_cast<std::size_t>(n)];
     const auto c = static_cast<std::size_t>(state.channel);
     const double unit = description.units.y_scale[c];
-    const double step = channels[c].step / unit;
+    const double per_time = expert.physical ? std::pow(description.dt, -state.derivative) : 1;
+    const double step = channels[c].step / unit * per_time;
     const double spread = channels[c].spread / unit;
     if (state.derivative == 0)
       result.initial_e[static_cast<std::size_t>(n)] =
@@ -150,10 +159,13 @@ StaticResult starting_point(const model::ModelDescription& description,
   for (std::size_t i = 0; i < M; ++i)
     for (std::size_t j = 0; j < M; ++j) {
       const double unit = description.units.y_scale[i] * description.units.y_scale[j];
+      const double square = channels[i].step * channels[j].step / unit;
       if (!noise.learned())
         result.R[i * M + j] = noise.R[i * M + j] / unit;
       else if (i == j)
-        result.R[i * M + j] = 0.5 * channels[i].step * channels[i].step / unit;
+        result.R[i * M + j] = std::max(0.5 * square, ceiling[i * M + j]);
+      double& floor = result.noise_floor.emplace_back(kCeilingShare * ceiling[i * M + j]);
+      if (i == j) floor = std::max(floor, kNoiseFloor * kNoiseFloor * square);
     }
   return result;
 }
@@ -192,7 +204,9 @@ StaticResult fit_static(const model::ModelDescription& description,
                         const model::NoiseSpec& noise, const ScaledData& data,
                         const std::vector<Stretch>& training, ThreadTeam& team,
                         const StaticOptions& options) {
-  StaticResult result = starting_point(description, channels, noise);
+  const bool full = noise.kind == model::NoiseSpec::Kind::LearnFull;
+  StaticResult result =
+      starting_point(description, channels, noise, noise_ceiling(data, training, full));
   const auto model = result.alone<double>();
   const model::Architecture& architecture = model->architecture();
   const int N = model->state_dim();
@@ -202,28 +216,33 @@ StaticResult fit_static(const model::ModelDescription& description,
   for (int i = 0; i < N; ++i)
     for (int j = N <= kMostCorrelated ? 0 : i; j <= i; ++j)
       free.push_back(L + lanes::triangle_index(i, j));
-  std::vector<double> floor, variances;
-  for (std::size_t c = 0; c < channels.size(); ++c) {
-    const double step = channels[c].step / description.units.y_scale[c];
-    floor.push_back(kNoiseFloor * kNoiseFloor * step * step);
-    variances.push_back(result.R[c * channels.size() + c]);
-  }
-  const NoiseFactor factor(noise.kind, floor);
+  const NoiseFactor factor(noise.kind, data.meas_dim(), result.noise_floor);
 
   std::vector<double> x;
   for (const std::ptrdiff_t i : free) x.push_back(model->parameters()[static_cast<std::size_t>(i)]);
-  const std::vector<double> start = factor.start(variances);
+  const std::vector<double> start = factor.start(result.R);
   x.insert(x.end(), start.begin(), start.end());
   StaticLikelihood likelihood(*model, factor, data, segments_of(training), free, team);
   BfgsOptions bfgs;
   bfgs.max_iterations = options.max_iterations;
-  const BfgsResult fit =
-      minimise_bfgs([&](std::span<const double> at,
-                        std::span<double> gradient) { return likelihood(at, gradient); },
-                    x, bfgs,
-                    [&](int iteration, double value) {
-                      return !options.go_on || options.go_on(iteration, likelihood.loss(value));
-                    });
+  const Objective objective = [&](std::span<const double> at, std::span<double> gradient) {
+    return likelihood(at, gradient);
+  };
+  const auto go_on = [&](int iteration, double value) {
+    return !options.go_on || options.go_on(iteration, likelihood.loss(value));
+  };
+  BfgsResult fit = minimise_bfgs(objective, x, bfgs, go_on);
+  // Near its floor R hardly depends on its variables any more: a search that strayed there stays
+  // there, maximum or not. So it is sent back once, from there.
+  std::vector<double> again = x;
+  if (factor.leave_floor(std::span(again).subspan(free.size())) && !fit.interrupted) {
+    const BfgsResult second = minimise_bfgs(objective, again, bfgs, go_on);
+    fit.interrupted = second.interrupted;
+    if (second.value < fit.value) {
+      fit.value = second.value;
+      x = again;
+    }
+  }
   likelihood.set(x);
 
   const auto bias = model->parameters().subspan(

@@ -19,7 +19,8 @@ struct StaticResult {
   model::ModelDescription description;
   /// The decoder's output: F (a residual, zero), e (zero), L; then initial.e and initial.L.
   std::vector<double> output, initial_e, initial_L;
-  std::vector<double> R;     ///< in the model's units
+  std::vector<double> R;            ///< in the model's units
+  std::vector<double> noise_floor;  ///< that a learned R stays above, M x M
   double training_loss = 0;  ///< mean negative log-likelihood of a value, in the user's units
   int free_parameters = 0;
   bool interrupted = false;

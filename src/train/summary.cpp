@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
@@ -97,8 +98,10 @@ void FitOptions::validate() const {
   check(train.holdout > 0 && train.holdout <= 0.5, "train.holdout", train.holdout,
         "above 0 and at most 0.5");
   check(train.gaps >= 0 && train.gaps <= 0.5, "train.gaps", train.gaps, "in 0..0.5");
-  check(train.clip_norm >= 0, "train.clip_norm", train.clip_norm, ">= 0");
-  check(train.weight_decay >= 0, "train.weight_decay", train.weight_decay, ">= 0");
+  check(train.clip_norm >= 0 && std::isfinite(train.clip_norm), "train.clip_norm", train.clip_norm,
+        "finite and >= 0 (0 turns clipping off)");
+  check(train.weight_decay >= 0 && std::isfinite(train.weight_decay), "train.weight_decay",
+        train.weight_decay, "finite and >= 0");
   check(train.threads >= 0 && train.threads <= 4096, "train.threads", train.threads, "in 0..4096");
   if (!wrong.empty()) throw ConfigError("invalid options:" + wrong);
 }
@@ -109,7 +112,11 @@ std::string FitSummary::brief() const {
   text += fmt::format("trained on {} steps, {} held out\n", training_steps, held_out_steps);
   text += fmt::format("static model ({}): loss {:.4f} in {:.1f} s\n", prior, static_held_out,
                       static_seconds);
-  if (updates > 0)
+  if (updates > 0 && !networks)
+    text +=
+        fmt::format("networks: none was better in {} updates, {:.1f} s, {:.2f} million steps/s\n",
+                    updates, network_seconds, steps_per_second * 1e-6);
+  else if (updates > 0)
     text += fmt::format(
         "networks: held-out loss {:.4f} at update {} of {}, {:.1f} s, {:.2f} million steps/s\n",
         best_held_out, best_update, updates, network_seconds, steps_per_second * 1e-6);
@@ -129,17 +136,39 @@ std::string FitSummary::to_json() const {
 
 namespace train {
 
-double noise_bound(const model::NoiseSpec& noise, int meas_dim) {
-  if (noise.learned()) return -std::numeric_limits<double>::infinity();
-  const Eigen::LLT<Eigen::MatrixXd> factor(
-      Eigen::Map<const Eigen::MatrixXd>(noise.R.data(), meas_dim, meas_dim));
-  const double half_log_det = factor.matrixLLT().diagonal().array().log().sum();
-  return 0.5 * (1 + std::log(2 * std::numbers::pi)) + half_log_det / meas_dim;
+double noise_bound(const model::NoiseSpec& noise, const Dataset& data,
+                   const std::vector<HeldOut>& held_out) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  if (noise.learned()) return kNone;
+  const int M = data.meas_dim();
+  const Eigen::Map<const Eigen::MatrixXd> R(noise.R.data(), M, M);
+  std::map<std::vector<int>, double> half_log_det;  // by the channels measured
+  double sum = 0, values = 0;
+  for (const HeldOut& each : held_out)
+    for (int k = each.score_from; k < each.stretch.end; ++k) {
+      const double* y = data.series[static_cast<std::size_t>(each.stretch.series)].y.data() +
+                        static_cast<std::ptrdiff_t>(k) * M;
+      std::vector<int> measured;
+      for (int m = 0; m < M; ++m)
+        if (!std::isnan(y[m])) measured.push_back(m);
+      if (measured.empty()) continue;
+      const auto [entry, is_new] = half_log_det.try_emplace(measured, 0);
+      if (is_new)
+        entry->second =
+            Eigen::MatrixXd(R(measured, measured).llt().matrixLLT()).diagonal().array().log().sum();
+      sum += entry->second;
+      values += static_cast<double>(measured.size());
+    }
+  return values > 0 ? 0.5 * (1 + std::log(2 * std::numbers::pi)) + sum / values : kNone;
 }
 
 bool predicts_noise(double held_out, const FitSummary& summary) {
   constexpr double kClearly = 0.02;
-  return held_out < summary.noise_bound - kClearly;
+  constexpr double kDeviations = 2;
+  // At least one value a step; half the squares are summed.
+  const double deviation =
+      std::sqrt(0.5 / static_cast<double>(std::max<std::size_t>(1, summary.held_out_steps)));
+  return held_out < summary.noise_bound - std::max(kClearly, kDeviations * deviation);
 }
 
 void describe(const FitOptions& options, FitSummary& s) {
@@ -155,7 +184,9 @@ void describe(const FitOptions& options, FitSummary& s) {
                               options.train.patience, kept);
       break;
     case StopReason::Interrupted:
-      s.message = "training was interrupted; " + kept;
+      s.message = s.updates > 0 ? "training was interrupted; " + kept
+                                : "training was interrupted before any networks; the static model "
+                                  "as it was then is kept";
       break;
     case StopReason::Failures:
       s.message =

@@ -5,14 +5,19 @@
 
 #include "kalmia/fit.hpp"
 #include "model/noise.hpp"
+#include "train/training_data.hpp"
 
 namespace kalmia::train {
 
-/// The mean loss of a value below which no honest prediction falls: that of white noise R itself,
-///   (1 + log 2 pi) / 2 + log det R / (2 M).
-double noise_bound(const model::NoiseSpec& noise, int meas_dim);
+/// The mean loss of a held-out value below which no honest prediction falls: that of white noise R
+/// itself, for the m values measured at a step
+///   m (1 + log 2 pi) / 2 + log det R / 2,   R: their rows and columns.
+/// -infinity if the noise is learned, or nothing is held out.
+double noise_bound(const model::NoiseSpec& noise, const Dataset& data,
+                   const std::vector<HeldOut>& held_out);
 
-/// Whether a held-out loss is clearly below the bound.
+/// Whether a held-out loss is clearly below the bound: by more than chance, which lets the mean of
+/// n squared normal numbers come out smaller by a few times sqrt(2 / n).
 bool predicts_noise(double held_out, const FitSummary& summary);
 
 /// Sets the message from the reason.

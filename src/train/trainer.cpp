@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "model/batch.hpp"
 #include "nn/adam.hpp"
@@ -54,7 +55,7 @@ class NetworkTrainer {
         feed_(*model_, data, split.training,
               {options.train.window, options.train.batch, options.train.gaps, options.train.seed}),
         engine_(model_->window(), team, options.train.window, feed_.groups()[0].lanes, true),
-        noise_(noise.kind, noise_floor(start)),
+        noise_(noise.kind, model_->meas_dim(), start.noise_floor),
         adam_(model_->architecture().parameters.size(), adam_options()),
         noise_adam_(std::max(1, noise_.size()), adam_options()) {
     const auto size = static_cast<std::size_t>(model_->architecture().parameters.size());
@@ -68,8 +69,10 @@ class NetworkTrainer {
     d_R_.resize(M * M);
     noise_variables_.resize(static_cast<std::size_t>(std::max(1, noise_.size())));
     noise_gradient_.resize(noise_variables_.size());
-    if (noise_.size() > 0) set_noise_variables(start.R);
+    const std::vector<double> variables = noise_.start(start.R);
+    std::copy(variables.begin(), variables.end(), noise_variables_.data());
     noise_average_.assign(noise_variables_.span().begin(), noise_variables_.span().end());
+    best_noise_ = noise_average_;
   }
 
   std::unique_ptr<model::LearnedModel<float>> run(
@@ -92,14 +95,14 @@ class NetworkTrainer {
     Clock::time_point reported = start;
     summary_.stop_reason = StopReason::Finished;
     for (int update = 1; update <= updates; ++update) {
-      const double loss = train_once(schedule.factor(update - 1));
+      const std::optional<double> loss = train_once(schedule.factor(update - 1));
       steps += feed_.steps();
       summary_.updates = update;
-      if (std::isfinite(loss)) {
+      if (loss && std::isfinite(*loss)) {
         failures = 0;
-        loss_sum += loss;
+        loss_sum += *loss;
         loss_count += 1;
-      } else {
+      } else if (loss) {
         ++summary_.skipped_updates;
         if (++failures >= kFailuresInARow) {
           if (summary_.rate_cuts == kMostRateCuts) {
@@ -114,7 +117,7 @@ class NetworkTrainer {
       }
       if (update % every == 0 || update == updates) {
         now.held_out = check();
-        now.loss = loss_count > 0 ? loss_sum / loss_count : loss;
+        now.loss = loss_count > 0 ? loss_sum / loss_count : std::nan("");
         summary_.checks.push_back({update, now.loss, now.held_out,
                                    rate_ * options_.learning_rate * schedule.factor(update - 1)});
         loss_sum = loss_count = 0;
@@ -127,6 +130,7 @@ class NetworkTrainer {
           stale = 0;
           summary_.best_update = update;
           best_ = average_;
+          best_noise_ = noise_average_;
           best_R_ = checked_->emission().R();
         } else if (++stale >= options_.patience) {
           summary_.stop_reason = StopReason::Patience;
@@ -165,30 +169,15 @@ class NetworkTrainer {
     return adam;
   }
 
-  // The floor the static stage had is part of its R; a tenth of that R is far below what follows.
-  static std::vector<double> noise_floor(const StaticResult& start) {
-    const std::size_t M = start.description.units.y_scale.size();
-    std::vector<double> floor;
-    for (std::size_t m = 0; m < M; ++m) floor.push_back(0.1 * start.R[m * M + m]);
-    return floor;
-  }
-
-  void set_noise_variables(const std::vector<double>& R) {
-    const auto M = static_cast<std::size_t>(model_->meas_dim());
-    std::vector<double> variances;
-    for (std::size_t m = 0; m < M; ++m) variances.push_back(R[m * M + m]);
-    const std::vector<double> variables = noise_.start(variances);
-    std::copy(variables.begin(), variables.end(), noise_variables_.data());
-  }
-
-  // One update. Returns the loss of the window, NaN if the update was left out.
-  double train_once(double factor) {
+  // One update. Returns the loss of the window: NaN if the update was left out, nothing if no value
+  // was measured in it.
+  std::optional<double> train_once(double factor) {
     const Measured measured = feed_.next(team_);
-    if (measured.values == 0) return std::nan("");
-    const double scale = 0.5 / measured.values;
+    const double scale = 0.5 / std::max(measured.values, 1.0);
     const model::BatchResult result =
         engine_.gradient(feed_.groups(), scale, gradient_.span(), d_R_);
     if (result.failed_lanes > 0) feed_.restart_broken();
+    if (measured.values == 0) return std::nullopt;
     const double loss = measured.loss(result.nll);
     if (!std::isfinite(loss) || result.failed_lanes > feed_.lanes() / 4) return std::nan("");
     hold_fixed_parameters();
@@ -219,8 +208,8 @@ class NetworkTrainer {
   // from.
   void decay_weights(double factor) {
     const nn::MlpLayout& decoder = model_->architecture().decoder;
-    const float keep =
-        static_cast<float>(1 - factor * rate_ * options_.learning_rate * options_.weight_decay);
+    const auto keep = static_cast<float>(
+        std::max(0.0, 1 - factor * rate_ * options_.learning_rate * options_.weight_decay));
     for (auto i = static_cast<std::size_t>(decoder.weight.back());
          i < static_cast<std::size_t>(decoder.bias.back()); ++i)
       parameters_[i] *= keep;
@@ -248,6 +237,10 @@ class NetworkTrainer {
     averaged_ = 0;
     model_->set_parameters(parameters_.span());
     adam_ = nn::Adam<float>(model_->architecture().parameters.size(), adam_options());
+    std::copy(best_noise_.begin(), best_noise_.end(), noise_variables_.data());
+    noise_average_ = best_noise_;
+    model_->set_R(best_R_);
+    noise_adam_ = nn::Adam<double>(std::max(1, noise_.size()), adam_options());
     feed_.restart();
   }
 
@@ -267,7 +260,7 @@ class NetworkTrainer {
   std::vector<float> average_, best_;
   std::vector<double> best_R_, d_R_;
   Buffer<double> noise_variables_, noise_gradient_;
-  std::vector<double> noise_average_;
+  std::vector<double> noise_average_, best_noise_;
   double averaged_ = 0;
   double rate_ = 1;
 };

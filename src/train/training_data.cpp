@@ -20,16 +20,27 @@ constexpr int kPiece = 256;
 Split split_data(const std::vector<int>& lengths, double share, std::uint64_t seed) {
   Split split;
   const int count = static_cast<int>(lengths.size());
-  const bool whole_series = count >= kManySeries;
+  double total = 0, longest = 0;
+  for (const int steps : lengths) {
+    total += steps;
+    longest = std::max<double>(longest, steps);
+  }
+  const bool whole_series = count - std::count(lengths.begin(), lengths.end(), 0) >= kManySeries &&
+                            longest <= kLongestShare * total;
   std::vector<bool> held(lengths.size(), false);
   if (whole_series && share > 0) {
     std::vector<int> order(lengths.size());
     std::iota(order.begin(), order.end(), 0);
     RandomStream random(seed, "held-out series");
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-    const int chosen = std::clamp(static_cast<int>(std::lround(share * count)), 1, count - 1);
-    for (int i = 0; i < chosen; ++i)
-      held[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = true;
+    // Series that bring the share nearer to what it should be; one at least.
+    double chosen = 0;
+    for (const int s : order) {
+      const int steps = lengths[static_cast<std::size_t>(s)];
+      if (steps == 0 || (chosen > 0 && chosen + 0.5 * steps > share * total)) continue;
+      held[static_cast<std::size_t>(s)] = true;
+      chosen += steps;
+    }
   }
   for (int s = 0; s < count; ++s) {
     const int steps = lengths[static_cast<std::size_t>(s)];
@@ -39,7 +50,7 @@ Split split_data(const std::vector<int>& lengths, double share, std::uint64_t se
       continue;
     }
     const int end = whole_series ? steps : steps - static_cast<int>(std::lround(share * steps));
-    split.training.push_back({s, 0, end});
+    if (end > 0) split.training.push_back({s, 0, end});
     for (int from = end; from < steps; from += kPiece)
       split.held_out.push_back(
           {{s, std::max(0, from - kSettling), std::min(steps, from + kPiece)}, from});

@@ -26,13 +26,14 @@ struct HeldOut {
 };
 
 /// How a data set is divided. Held out are whole series where there are at least kManySeries of
-/// them, else the end of each.
+/// them and none has more than kLongestShare of the steps, else the end of each.
 struct Split {
   std::vector<Stretch> training;
   std::vector<HeldOut> held_out;
 };
 
 inline constexpr int kManySeries = 10;
+inline constexpr double kLongestShare = 0.25;
 /// Steps a filter runs before held-out steps count.
 inline constexpr int kSettling = 64;
 

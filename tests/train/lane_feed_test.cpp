@@ -1,0 +1,295 @@
+#include "train/lane_feed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "train/static_stage.hpp"
+#include "train/train_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+// A value tells which step of which series it is.
+Dataset numbered(const std::vector<int>& lengths, int channels = 1) {
+  Dataset data;
+  for (int m = 0; m < channels; ++m) data.y_names.push_back(m == 0 ? "first" : "second");
+  for (const int steps : lengths) {
+    const double first = 10000.0 * static_cast<double>(data.series.size() + 1);
+    Series& series = data.series.emplace_back();
+    series.steps = steps;
+    for (int k = 0; k < steps; ++k)
+      for (int m = 0; m < channels; ++m) series.y.push_back(first + k);
+  }
+  return data;
+}
+
+struct Fixture {
+  Case c;
+  std::unique_ptr<model::LearnedModel<float>> model;
+
+  explicit Fixture(const Dataset& data) : c(data, "constant-position") {
+    StaticResult start;
+    start.description = c.description;
+    const auto M = static_cast<std::size_t>(data.meas_dim());
+    start.R.assign(M * M, 0.0);
+    for (std::size_t m = 0; m < M; ++m) start.R[m * (M + 1)] = 1;
+    model = start.with_networks<float>(4, {}, 1);
+  }
+
+  LaneFeed feed(std::vector<Stretch> training, FeedOptions options) const {
+    return {*model, c.scaled, std::move(training), options};
+  }
+  // The value of a step in the user's units.
+  double user(double y, std::size_t m = 0) const {
+    const model::Units& units = c.description.units;
+    return units.y_offset[m] + units.y_scale[m] * y;
+  }
+};
+
+// One lane of the window that the feed holds.
+struct Lane {
+  const model::LaneGroup<float>& group;
+  int lane;
+
+  int length() const { return group.length[static_cast<std::size_t>(lane)]; }
+  bool fresh() const { return group.fresh[static_cast<std::size_t>(lane)] != 0; }
+  double at(const Buffer<double>& panel, int k, int rows, int row = 0) const {
+    return panel[static_cast<std::size_t>((k * rows + row) * group.lanes + lane)];
+  }
+  double feature(int k, int rows, int row) const {
+    return static_cast<double>(
+        group.input_fwd[static_cast<std::size_t>((k * rows + row) * group.lanes + lane)]);
+  }
+};
+
+std::vector<Lane> lanes_of(LaneFeed& feed) {
+  std::vector<Lane> lanes;
+  for (const auto& group : feed.groups())
+    for (int lane = 0; lane < group.lanes; ++lane) lanes.push_back({group, lane});
+  return lanes;
+}
+
+TEST(LaneFeed, DeliversEveryTrainingStepAndNoOther) {
+  const std::vector<int> lengths = {700, 1, 0, 2, 333, 40};
+  const Fixture f(numbered(lengths));
+  ThreadTeam team(1);
+  const Split split = split_data(lengths, 0.3, 1);
+  for (const int batch : {1, 16, 40, 128}) {
+    LaneFeed feed = f.feed(split.training, {8, batch, 0, 1});
+    std::map<int, int> seen;
+    for (int window = 0; window < 300; ++window) {
+      const Measured measured = feed.next(team);
+      int steps = 0;
+      for (const Lane& lane : lanes_of(feed))
+        for (int k = 0; k < lane.length(); ++k, ++steps)
+          ++seen[static_cast<int>(std::lround(f.user(lane.at(lane.group.y, k, 1))))];
+      EXPECT_EQ(feed.steps(), steps);
+      EXPECT_EQ(measured.values, steps);
+    }
+    for (const Stretch& each : split.training)
+      for (int k = each.begin; k < each.end; ++k)
+        EXPECT_EQ(seen.erase(10000 * (each.series + 1) + k), 1u) << each.series << " " << k;
+    EXPECT_TRUE(seen.empty()) << "delivered " << seen.begin()->first;
+  }
+}
+
+TEST(LaneFeed, LanesGoOnWhereTheyLeftOffAndStartAfreshWithASeries) {
+  const Fixture f(numbered({500, 130, 3, 90}));
+  ThreadTeam team(1);
+  LaneFeed feed = f.feed(f.c.everything(), {16, 64, 0, 2});
+  std::vector<int> next(static_cast<std::size_t>(feed.lanes()), -1);
+  int starts = 0;
+  for (int window = 0; window < 100; ++window) {
+    feed.next(team);
+    const std::vector<Lane> lanes = lanes_of(feed);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      ASSERT_GT(lanes[i].length(), 0);
+      const int first = static_cast<int>(std::lround(f.user(lanes[i].at(lanes[i].group.y, 0, 1))));
+      if (lanes[i].fresh()) {
+        ++starts;
+        EXPECT_TRUE(window == 0 || first % 10000 == 0);
+      } else {
+        EXPECT_EQ(first, next[i]);
+      }
+      for (int k = 1; k < lanes[i].length(); ++k)
+        EXPECT_EQ(std::lround(f.user(lanes[i].at(lanes[i].group.y, k, 1))), first + k);
+      next[i] = first + lanes[i].length();
+    }
+  }
+  EXPECT_GT(starts, 2 * feed.lanes());
+}
+
+TEST(LaneFeed, LanesAreSpreadOverTheData) {
+  const Fixture f(numbered({3200}));
+  ThreadTeam team(1);
+  LaneFeed feed = f.feed(f.c.everything(), {32, 32, 0, 2});
+  EXPECT_EQ(feed.lanes(), 32);
+  feed.next(team);
+  int expected = 10000;
+  for (const Lane& lane : lanes_of(feed)) {
+    EXPECT_EQ(std::lround(f.user(lane.at(lane.group.y, 0, 1))), expected);
+    expected += 100;
+  }
+}
+
+TEST(LaneFeed, MoreLanesThanData) {
+  for (const int steps : {1, 2, 5}) {
+    std::vector<int> lengths = {steps, 3};
+    const Fixture f(numbered(lengths));
+    ThreadTeam team(2);
+    LaneFeed feed = f.feed(f.c.everything(), {32, 4096, 0.1, 2});
+    EXPECT_EQ(feed.lanes(), lanes::kLaneQuantum);
+    for (int window = 0; window < 5; ++window) {
+      feed.next(team);
+      for (const Lane& lane : lanes_of(feed)) EXPECT_LE(lane.length(), std::max(steps, 3));
+    }
+  }
+}
+
+TEST(LaneFeed, DoesNotDependOnThreads) {
+  std::vector<int> lengths(30, 217);
+  const Fixture f(numbered(lengths, 2));
+  ThreadTeam one(1), two(2);
+  const FeedOptions options{16, 128, 0.2, 5};
+  LaneFeed a = f.feed(f.c.everything(), options), b = f.feed(f.c.everything(), options);
+  FeedOptions another = options;
+  another.seed = 6;
+  LaneFeed c = f.feed(f.c.everything(), another);
+  ASSERT_GT(a.groups().size(), 1u);
+  bool differs = false;
+  for (int window = 0; window < 60; ++window) {
+    a.next(one);
+    b.next(two);
+    c.next(one);
+    for (std::size_t g = 0; g < a.groups().size(); ++g) {
+      const auto &x = a.groups()[g], &y = b.groups()[g], &z = c.groups()[g];
+      EXPECT_EQ(x.length, y.length);
+      EXPECT_EQ(x.fresh, y.fresh);
+      ASSERT_EQ(0, std::memcmp(x.y.data(), y.y.data(), x.y.size() * sizeof(double)));
+      ASSERT_EQ(0, std::memcmp(x.observed.data(), y.observed.data(), x.y.size() * sizeof(double)));
+      ASSERT_EQ(0, std::memcmp(x.input_fwd.data(), y.input_fwd.data(),
+                               x.input_fwd.size() * sizeof(float)));
+      differs = differs || std::memcmp(x.observed.data(), z.observed.data(),
+                                       x.observed.size() * sizeof(double)) != 0;
+    }
+  }
+  EXPECT_TRUE(differs);
+}
+
+TEST(LaneFeed, HiddenValuesReachNothing) {
+  const Fixture f(numbered({4000, 3000}, 2));
+  ThreadTeam team(1);
+  LaneFeed feed = f.feed(f.c.everything(), {20, 32, 0.2, 3});
+  const model::FeatureSpec& spec = f.c.description.features;
+  std::vector<infer::LaneMemory> memory(static_cast<std::size_t>(feed.lanes()));
+  std::vector<std::vector<double>> before(memory.size());
+  double shown = 0, hidden = 0, touched = 0, alone = 0, runs = 0;
+  for (int window = 0; window < 400; ++window) {
+    const Measured measured = feed.next(team);
+    double values = 0;
+    const std::vector<Lane> lanes = lanes_of(feed);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      const Lane& lane = lanes[i];
+      if (lane.fresh()) memory[i] = infer::empty_memory(2);
+      for (int k = 0; k < lane.length(); ++k) {
+        std::vector<double> now(2);
+        for (int m = 0; m < 2; ++m) {
+          const bool is_shown = lane.at(lane.group.observed, k, 2, m) != 0;
+          now[static_cast<std::size_t>(m)] = is_shown ? lane.at(lane.group.y, k, 2, m) : kMissing;
+          EXPECT_TRUE(is_shown || lane.at(lane.group.y, k, 2, m) == 0);
+          ++(is_shown ? shown : hidden);
+          values += is_shown ? 1 : 0;
+        }
+        // Features of step k are those of y[k-1] as it was shown.
+        if (k > 0 || !lane.fresh()) {
+          const int rows = spec.input_dim();
+          std::vector<float> features(static_cast<std::size_t>(rows));
+          std::vector<double> centre(2);
+          spec.step_to(before[i].data(), memory[i].data(), features.data(), centre.data());
+          for (int r = 0; r < rows; ++r)
+            ASSERT_EQ(lane.feature(k, rows, r),
+                      static_cast<double>(features[static_cast<std::size_t>(r)]));
+          for (int n = 0; n < 2; ++n) {
+            const double found = lane.at(lane.group.centre, k, 2, n);
+            const double expected = centre[static_cast<std::size_t>(n)];
+            ASSERT_TRUE(found == expected || (std::isnan(found) && std::isnan(expected)));
+          }
+        }
+        const int missing = std::isnan(now[0]) + std::isnan(now[1]);
+        touched += missing > 0 ? 1 : 0;
+        alone += missing == 1 ? 1 : 0;
+        runs += missing > 0 && !before[i].empty() && !std::isnan(before[i][0] + before[i][1]);
+        before[i] = now;
+      }
+    }
+    EXPECT_EQ(measured.values, values);
+  }
+  const double steps = (shown + hidden) / 2;
+  EXPECT_NEAR(touched / steps, 0.2, 0.04);
+  EXPECT_NEAR(alone / touched, 0.5, 0.04);
+  EXPECT_NEAR(touched / runs, 4, 0.4);
+}
+
+TEST(LaneFeed, NoGapsUnlessAskedFor) {
+  const Fixture f(numbered({500}));
+  ThreadTeam team(1);
+  LaneFeed feed = f.feed(f.c.everything(), {16, 16, 0, 3});
+  for (int window = 0; window < 50; ++window) {
+    const Measured measured = feed.next(team);
+    EXPECT_EQ(measured.values, feed.steps());
+  }
+}
+
+TEST(LaneFeed, Restarts) {
+  const Fixture f(numbered({5000}));
+  ThreadTeam team(1);
+  LaneFeed feed = f.feed(f.c.everything(), {16, 32, 0, 3});
+  feed.next(team);
+  feed.next(team);
+  for (const Lane& lane : lanes_of(feed)) EXPECT_FALSE(lane.fresh());
+  // Lane 5 has lost its state, lane 9 its covariance.
+  feed.groups()[0].carry.x[5] = std::nan("");
+  feed.groups()[0].carry.P[9] = std::numeric_limits<double>::infinity();
+  const double at = f.user(feed.groups()[0].y[15u * 32 + 5]);
+  feed.restart_broken();
+  feed.next(team);
+  for (const Lane& lane : lanes_of(feed)) EXPECT_EQ(lane.fresh(), lane.lane == 5 || lane.lane == 9);
+  EXPECT_NEAR(f.user(feed.groups()[0].y[5]), at + 1, 1e-6);
+  // It remembers nothing: no step from the last value to the first.
+  const int rows = f.c.description.features.input_dim();
+  EXPECT_EQ(lanes_of(feed)[5].feature(1, rows, 0), 0);
+  EXPECT_NE(lanes_of(feed)[5].feature(2, rows, 0), 0);
+  feed.restart();
+  feed.next(team);
+  for (const Lane& lane : lanes_of(feed)) EXPECT_TRUE(lane.fresh());
+}
+
+// What is held out does not reach the windows: other values there, same windows.
+TEST(LaneFeed, HeldOutValuesAreNotSeen) {
+  const std::vector<int> lengths = {2000, 600};
+  const Split split = split_data(lengths, 0.25, 1);
+  const Fixture f(numbered(lengths));
+  Dataset changed = f.c.data;
+  for (const HeldOut& each : split.held_out)
+    for (int k = each.score_from; k < each.stretch.end; ++k)
+      changed.series[static_cast<std::size_t>(each.stretch.series)].y[static_cast<std::size_t>(k)] =
+          -1e9;
+  const ScaledData other(changed, f.c.description.units);
+  ThreadTeam team(1);
+  const FeedOptions options{32, 32, 0.1, 1};
+  LaneFeed a = f.feed(split.training, options);
+  LaneFeed b(*f.model, other, split.training, options);
+  for (int window = 0; window < 200; ++window) {
+    a.next(team);
+    b.next(team);
+    const auto &x = a.groups()[0], &y = b.groups()[0];
+    ASSERT_EQ(0, std::memcmp(x.y.data(), y.y.data(), x.y.size() * sizeof(double)));
+    ASSERT_EQ(
+        0, std::memcmp(x.input_fwd.data(), y.input_fwd.data(), x.input_fwd.size() * sizeof(float)));
+  }
+}
+
+}  // namespace
+}  // namespace kalmia::train

@@ -1,0 +1,85 @@
+#include "train/noise_ceiling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+#include "train/train_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+// In the user's units.
+std::vector<double> ceiling_of(const Dataset& data, bool full = false) {
+  const Case c(data, "constant-position");
+  std::vector<double> ceiling = noise_ceiling(c.scaled, c.everything(), full);
+  const std::vector<double>& unit = c.description.units.y_scale;
+  for (std::size_t i = 0; i < unit.size(); ++i)
+    for (std::size_t j = 0; j < unit.size(); ++j) ceiling[i * unit.size() + j] *= unit[i] * unit[j];
+  return ceiling;
+}
+
+std::vector<double> sine(int steps, double deviation) {
+  RandomStream random(4, "sine");
+  std::vector<double> y;
+  for (int k = 0; k < steps; ++k)
+    y.push_back(20 * std::sin(2 * std::numbers::pi * k / 12) + deviation * random.normal());
+  return y;
+}
+
+TEST(NoiseCeiling, IsTheNoiseOfASmoothSignal) {
+  EXPECT_NEAR(ceiling_of(dataset_of({sine(4000, 0.5)}))[0], 0.25, 0.03);
+  EXPECT_NEAR(ceiling_of(dataset_of({sine(4000, 0.05)}))[0], 0.0025, 0.002);
+}
+
+TEST(NoiseCeiling, IsAboveTheNoiseOfARoughOne) {
+  const double ceiling = ceiling_of(dataset_of({local_level(20000, 1, 0.5, 7)}))[0];
+  EXPECT_NEAR(ceiling, 0.5 + 0.25, 0.05);
+}
+
+TEST(NoiseCeiling, NeighboursAreOfOneSeriesAndMeasured) {
+  // Jumps between series and across gaps are no differences.
+  std::vector<std::vector<double>> series;
+  const std::vector<double> y = sine(6000, 0.5);
+  for (std::size_t from = 0; from < 6000; from += 60) {
+    std::vector<double>& part =
+        series.emplace_back(y.begin() + static_cast<std::ptrdiff_t>(from),
+                            y.begin() + static_cast<std::ptrdiff_t>(from + 60));
+    part[30] = kMissing;
+    for (double& value : part) value += 1e3 * static_cast<double>(from % 7);
+    for (std::size_t k = 31; k < 60; ++k) part[k] += 500;
+  }
+  EXPECT_NEAR(ceiling_of(dataset_of(series))[0], 0.25, 0.04);
+}
+
+TEST(NoiseCeiling, TooFewNeighbours) {
+  EXPECT_EQ(ceiling_of(dataset_of({sine(20, 0.5)}))[0], 0);
+  std::vector<double> y = sine(1000, 0.5);
+  for (std::size_t k = 0; k < y.size(); k += 2) y[k] = kMissing;
+  EXPECT_EQ(ceiling_of(dataset_of({y}))[0], 0);
+}
+
+TEST(NoiseCeiling, Covariances) {
+  Dataset data;
+  data.y_names = {"a", "b"};
+  Series& series = data.series.emplace_back();
+  series.steps = 5000;
+  RandomStream random(9, "pairs");
+  for (int k = 0; k < 5000; ++k) {
+    const double shared = random.normal();
+    series.y.push_back(std::sin(0.1 * k) + shared);
+    series.y.push_back(1000 * (std::cos(0.07 * k) + 0.8 * shared + 0.6 * random.normal()));
+  }
+  const std::vector<double> full = ceiling_of(data, true);
+  EXPECT_NEAR(full[0], 1, 0.1);
+  EXPECT_NEAR(full[1], 800, 80);
+  EXPECT_EQ(full[1], full[2]);
+  EXPECT_NEAR(full[3], 1e6, 1e5);
+  const std::vector<double> diagonal = ceiling_of(data);
+  EXPECT_NEAR(diagonal[0], 1, 0.1);
+  EXPECT_EQ(diagonal[1], 0);
+  EXPECT_EQ(diagonal[2], 0);
+}
+
+}  // namespace
+}  // namespace kalmia::train

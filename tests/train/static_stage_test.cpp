@@ -1,0 +1,250 @@
+#include "train/static_stage.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kalmia/simulate.hpp"
+#include "train/train_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+using Kind = model::NoiseSpec::Kind;
+
+StaticResult fit_all(const Case& c, const model::NoiseSpec& noise = {},
+                     const StaticOptions& options = {}, int threads = 1) {
+  ThreadTeam team(threads);
+  return fit_static(c.description, c.channels, noise, c.scaled, c.everything(), team, options);
+}
+
+double log_likelihood(const LinearModel& model, const Dataset& data) {
+  double sum = 0;
+  for (const Series& series : data.series)
+    if (series.steps > 0)
+      sum += kalman_filter(model, {series.y.data(), 1, series.steps, data.meas_dim()})
+                 .log_likelihood[0];
+  return sum;
+}
+
+double values_of(const Dataset& data) {
+  double values = 0;
+  for (const auto& channel : model::channel_statistics(data))
+    values += static_cast<double>(channel.measured);
+  return values;
+}
+
+// x = (position, velocity) with independent disturbances of variances (q0, q1).
+std::vector<double> moving(int steps, double dt, double q0, double q1, double r,
+                           std::uint64_t seed) {
+  RandomStream random(seed, "moving");
+  std::vector<double> y;
+  double p = 3, v = 0;
+  for (int k = 0; k < steps; ++k) {
+    p += dt * v + std::sqrt(q0) * random.normal();
+    v += std::sqrt(q1) * random.normal();
+    y.push_back(p + std::sqrt(r) * random.normal());
+  }
+  return y;
+}
+
+// The classical likelihood of the data is the one reported, and is not higher nearby.
+void expect_maximum(const Case& c, const StaticResult& fitted, bool noise_is_free = true) {
+  const LinearModel best = classical_model(fitted);
+  const double values = values_of(c.data), highest = log_likelihood(best, c.data) / values;
+  EXPECT_NEAR(fitted.training_loss, -highest, 1e-9 * (1 + std::abs(highest)));
+  const auto expect_lower = [&](LinearModel changed, const std::string& what) {
+    EXPECT_LT(log_likelihood(changed, c.data) / values, highest + 1e-7) << what;
+  };
+  const auto N = static_cast<std::size_t>(best.state_dim),
+             M = static_cast<std::size_t>(best.meas_dim);
+  for (const double factor : {0.99, 1.01, 0.5, 2.0}) {
+    LinearModel changed = best;
+    for (double& q : changed.Q) q *= factor;
+    expect_lower(changed, "Q");
+    for (std::size_t n = 0; n < N; ++n) {
+      changed = best;
+      // Congruence keeps it a covariance.
+      for (std::size_t j = 0; j < N; ++j) {
+        changed.Q[n * N + j] *= std::sqrt(factor);
+        changed.Q[j * N + n] *= std::sqrt(factor);
+      }
+      expect_lower(changed, "Q of state " + std::to_string(n));
+    }
+    if (!noise_is_free) continue;
+    for (std::size_t m = 0; m < M; ++m) {
+      changed = best;
+      for (std::size_t j = 0; j < M; ++j) {
+        changed.R[m * M + j] *= std::sqrt(factor);
+        changed.R[j * M + m] *= std::sqrt(factor);
+      }
+      expect_lower(changed, "R of channel " + std::to_string(m));
+    }
+  }
+}
+
+TEST(StaticStage, LocalLevel) {
+  std::vector<std::vector<double>> series;
+  for (std::uint64_t s = 0; s < 8; ++s) series.push_back(local_level(500, 0.5, 1, 20 + s));
+  const Case c(dataset_of(series), "constant-position");
+  const StaticResult fitted = fit_all(c);
+  const LinearModel model = classical_model(fitted);
+  EXPECT_NEAR(model.R[0], 1, 0.15);
+  EXPECT_NEAR(model.Q[0], 0.5, 0.12);
+  EXPECT_EQ(fitted.free_parameters, 2);
+  EXPECT_FALSE(fitted.interrupted);
+  expect_maximum(c, fitted);
+}
+
+TEST(StaticStage, ConstantVelocityWithTime) {
+  constexpr double kDt = 0.1;
+  std::vector<std::vector<double>> series;
+  for (std::uint64_t s = 0; s < 8; ++s) series.push_back(moving(500, kDt, 0.04, 4, 1, 40 + s));
+  Dataset data = dataset_of(series);
+  data.time_kind = TimeKind::Number;
+  for (Series& each : data.series)
+    for (int k = 0; k < each.steps; ++k) each.t.push_back(kDt * k);
+  const Case c(data, "constant-velocity");
+  const StaticResult fitted = fit_all(c);
+  const LinearModel model = classical_model(fitted);
+  EXPECT_NEAR(model.R[0], 1, 0.15);
+  EXPECT_NEAR(model.Q[3], 4, 1.6);
+  EXPECT_EQ(fitted.free_parameters, 4);
+  expect_maximum(c, fitted);
+}
+
+// More series than a group has lanes, of many lengths, values missing.
+TEST(StaticStage, SegmentsOfDifferentLengths) {
+  std::vector<std::vector<double>> series;
+  RandomStream random(3, "missing");
+  for (std::uint64_t s = 0; s < 45; ++s) {
+    series.push_back(local_level(static_cast<int>(7 * s % 101), 0.3, 1, 60 + s));
+    for (double& y : series.back())
+      if (random.uniform() < 0.2) y = kMissing;
+  }
+  const Case c(dataset_of(series), "constant-position");
+  const StaticResult one = fit_all(c), two = fit_all(c, {}, {}, 2);
+  expect_maximum(c, one);
+  EXPECT_EQ(one.output, two.output);
+  EXPECT_EQ(one.R, two.R);
+}
+
+TEST(StaticStage, LongSeriesAreCutAndThinnedOut) {
+  const std::vector<double> y = local_level(140000, 0.5, 1, 5);
+  const Case c(dataset_of({y}), "constant-position");
+  const StaticResult fitted = fit_all(c);
+  const LinearModel model = classical_model(fitted);
+  EXPECT_NEAR(model.R[0], 1, 0.04);
+  EXPECT_NEAR(model.Q[0], 0.5, 0.03);
+}
+
+// The flow of the Nile at Aswan, 1871-1970, and the variances of its local-level model (Durbin &
+// Koopman 2012, Sec. 2.10).
+TEST(StaticStage, NileFlow) {
+  const Case c(
+      dataset_of(
+          {{1120, 1160, 963, 1210, 1160, 1160, 813,  1230, 1370, 1140, 995,  935,  1110, 994,  1020,
+            960,  1180, 799, 958,  1140, 1100, 1210, 1150, 1250, 1260, 1220, 1030, 1100, 774,  840,
+            874,  694,  940, 833,  701,  916,  692,  1020, 1050, 969,  831,  726,  456,  824,  702,
+            1120, 1100, 832, 764,  821,  768,  845,  864,  862,  698,  845,  744,  796,  1040, 759,
+            781,  865,  845, 944,  984,  897,  822,  1010, 771,  676,  649,  846,  812,  742,  801,
+            1040, 860,  874, 848,  890,  744,  749,  838,  1050, 918,  986,  797,  923,  975,  815,
+            1020, 906,  901, 1170, 912,  746,  919,  718,  714,  740}}),
+      "constant-position");
+  const LinearModel model = classical_model(fit_all(c));
+  EXPECT_NEAR(model.R[0] / 15099, 1, 0.03);
+  EXPECT_NEAR(model.Q[0] / 1469, 1, 0.03);
+}
+
+// Two channels whose noises are correlated.
+Dataset correlated() {
+  Dataset data;
+  data.y_names = {"a", "b"};
+  RandomStream random(8, "correlated");
+  for (int s = 0; s < 6; ++s) {
+    Series& series = data.series.emplace_back();
+    series.steps = 400;
+    const std::vector<double> a = local_level(400, 0.3, 1e-9, 100 + static_cast<std::uint64_t>(s)),
+                              b = local_level(400, 0.3, 1e-9, 200 + static_cast<std::uint64_t>(s));
+    for (std::size_t k = 0; k < 400; ++k) {
+      const double shared = random.normal();
+      series.y.push_back(a[k] + shared);
+      series.y.push_back(100 * (b[k] + 0.6 * shared + 0.8 * random.normal()));
+    }
+  }
+  return data;
+}
+
+TEST(StaticStage, FullNoise) {
+  const Case c(correlated(), "constant-position");
+  const StaticResult fitted = fit_all(c, {Kind::LearnFull, {}});
+  const LinearModel model = classical_model(fitted);
+  EXPECT_NEAR(model.R[0], 1, 0.2);
+  EXPECT_NEAR(model.R[1], 60, 15);
+  EXPECT_NEAR(model.R[3], 1e4, 2000);
+  expect_maximum(c, fitted);
+  const LinearModel diagonal = classical_model(fit_all(c, {Kind::LearnDiagonal, {}}));
+  EXPECT_EQ(diagonal.R[1], 0);
+  EXPECT_LT(log_likelihood(diagonal, c.data), log_likelihood(model, c.data) - 50);
+}
+
+TEST(StaticStage, GivenNoiseStaysAsGiven) {
+  const Case c(correlated(), "constant-position");
+  const std::vector<double> R = {0.9, 40, 40, 9000};
+  const StaticResult fitted = fit_all(c, {Kind::Given, R});
+  const LinearModel model = classical_model(fitted);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(model.R[i], R[i], 1e-9 * R[3]);
+  EXPECT_EQ(fitted.free_parameters, 3);
+  expect_maximum(c, fitted, false);
+}
+
+// Lorenz is no constant velocity: the likelihood alone would have R = 0.
+TEST(StaticStage, NoiseKeepsItsShareWhereTheMapIsPoor) {
+  SimulateOptions options;
+  options.steps = 1500;
+  const Case c(simulate("lorenz", options), "constant-velocity");
+  const LinearModel model = classical_model(fit_all(c));
+  for (std::size_t m = 0; m < 3; ++m) {
+    EXPECT_GT(model.R[m * 4], 0.1);
+    EXPECT_LT(model.R[m * 4], 0.35);
+  }
+}
+
+TEST(StaticStage, LikelihoodInOtherUnitsIsTheSameModel) {
+  const std::vector<double> y = local_level(400, 0.5, 1, 5);
+  std::vector<double> scaled;
+  for (const double value : y) scaled.push_back(1e-7 * value + 3);
+  const StaticResult a = fit_all(Case(dataset_of({y}), "constant-velocity"));
+  const StaticResult b = fit_all(Case(dataset_of({scaled}), "constant-velocity"));
+  EXPECT_NEAR(a.training_loss, b.training_loss - std::log(1e-7), 1e-6);
+  EXPECT_NEAR(classical_model(b).R[0] / classical_model(a).R[0], 1e-14, 1e-17);
+}
+
+TEST(StaticStage, Interruption) {
+  const Case c(dataset_of({local_level(400, 0.5, 1, 5)}), "constant-velocity");
+  StaticOptions options;
+  std::vector<double> losses;
+  options.go_on = [&](int, double loss) {
+    losses.push_back(loss);
+    return losses.size() < 3;
+  };
+  const StaticResult fitted = fit_all(c, {}, options);
+  EXPECT_TRUE(fitted.interrupted);
+  ASSERT_EQ(losses.size(), 3u);
+  EXPECT_EQ(fitted.training_loss, losses.back());
+  EXPECT_NEAR(-log_likelihood(classical_model(fitted), c.data) / 400, losses.back(), 1e-9);
+}
+
+TEST(StaticStage, NetworksOfAnySizeStartFromIt) {
+  const std::vector<double> y = local_level(600, 0.5, 1, 5);
+  const Case c(dataset_of({y}), "constant-velocity");
+  const StaticResult fitted = fit_all(c);
+  ThreadTeam team(1);
+  const std::vector<HeldOut> all = {{{0, 0, 600}, 0}};
+  const double alone = held_out_loss(*fitted.alone<double>(), c.scaled, all, team);
+  EXPECT_NEAR(held_out_loss(*fitted.with_networks<double>(24, {16, 8}, 3), c.scaled, all, team),
+              alone, 1e-12);
+  EXPECT_NEAR(held_out_loss(*fitted.with_networks<float>(24, {16}, 3), c.scaled, all, team), alone,
+              1e-5);
+}
+
+}  // namespace
+}  // namespace kalmia::train
