@@ -41,7 +41,7 @@ format: setup-lint ## rewrite the C++ sources in the project's style
 
 lint: setup-lint configure ## check formatting, then run clang-tidy (minutes)
 	@clang-format --dry-run -Werror $(SOURCES)
-	@run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) '^$(CURDIR)/(src|examples|tests|bench)/.*\.cpp$$'
+	@run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) '^$(CURDIR)/(src|cli|examples|tests|bench)/.*\.cpp$$'
 
 clean: ## remove build/
 	@rm -rf $(BUILD)

@@ -92,6 +92,9 @@ ChannelStatistics statistics_of(const Dataset& data, std::size_t channel) {
   }
   if (all.count == 0)
     throw DataError(place(data, channel) + ": all values are missing; leave the column out");
+  if (all.count == 1)
+    throw DataError(place(data, channel) + ": " + kalman::number_text(low) +
+                    " is its only value, but a fit needs at least 2");
   if (low == high)
     throw DataError(place(data, channel) + ": all " + std::to_string(all.count) + " values are " +
                     kalman::number_text(low) +
