@@ -16,9 +16,10 @@ namespace kalmia {
 
 /// What the model knows before it sees data.
 struct ModelOptions {
-  /// The expert map: `constant-position`, `constant-velocity`, `constant-acceleration` for each
-  /// measured channel, `lorenz`, `linear-motion`; `auto` tries the motion models and takes the one
-  /// whose static filter predicts held-out measurements best.
+  /// The expert map: for each measured channel `constant-position`, `constant-velocity` or
+  /// `constant-acceleration`, or, with learned damping, `mean-reverting` or `damped-velocity`;
+  /// `lorenz`, `linear-motion`; `auto` tries position and velocity, damped or not, and takes the
+  /// one whose static filter predicts held-out measurements best.
   std::string prior = "auto";
   /// Order of the Taylor series of `lorenz` and `linear-motion`; 0: as in the paper, 2 and 1.
   int order = 0;
@@ -36,7 +37,8 @@ template <typename Options, typename Visitor>
 requires std::same_as<std::remove_const_t<Options>, ModelOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("prior", o.prior,
-        "auto, constant-position, constant-velocity, constant-acceleration, lorenz, linear-motion");
+        "auto, constant-position, mean-reverting, constant-velocity, damped-velocity, "
+        "constant-acceleration, lorenz, linear-motion");
   visit("order", o.order,
         "order of the Taylor series of lorenz and linear-motion; 0: 2 and 1, as in the paper");
   visit("noise", o.noise, "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full");

@@ -88,6 +88,10 @@ FeatureSpec make_features(const prior::Expert& expert,
   return features;
 }
 
+prior::Expert expert_of(const ModelDescription& d) {
+  return prior::make_expert(d.prior, d.prior_order, d.dt, d.measured_names, d.prior_damping);
+}
+
 ArchitectureOptions architecture_options(const ModelDescription& description,
                                          const prior::Expert& expert) {
   ArchitectureOptions options;
@@ -103,8 +107,7 @@ template <typename T>
 LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> parameters,
                               std::vector<double> R)
     : description_(std::move(description)),
-      expert_(prior::make_expert(description_.prior, description_.prior_order, description_.dt,
-                                 checked(description_).measured_names)),
+      expert_(expert_of(checked(description_))),
       architecture_(architecture_options(description_, expert_)),
       emission_(expert_.state_dim(), expert_.meas_dim(), expert_.emission(), std::move(R)) {
   const auto N = static_cast<std::size_t>(expert_.state_dim());

@@ -27,7 +27,8 @@ struct ModelDescription {
   std::vector<std::string> measured_names;
   std::string prior;
   int prior_order = 0;
-  double dt = 1;  ///< time between steps
+  std::vector<double> prior_damping;  ///< N; empty unless the prior has one
+  double dt = 1;                      ///< time between steps
   Units units;
   FeatureSpec features;
   int hidden = 1;
@@ -83,6 +84,9 @@ class LearnedModel {
   Buffer<T> parameters_;
   PackedNetwork<T> network_;
 };
+
+/// The expert model a description names.
+prior::Expert expert_of(const ModelDescription& description);
 
 /// The architecture a description stands for.
 ArchitectureOptions architecture_options(const ModelDescription& description,

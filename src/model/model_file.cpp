@@ -24,6 +24,7 @@ Json to_json(const ModelDescription& d) {
       {"measured", d.measured_names},
       {"prior", d.prior},
       {"prior_order", d.prior_order},
+      {"prior_damping", d.prior_damping},
       {"dt", d.dt},
       {"noise", d.noise},
       {"networks", {{"hidden", d.hidden}, {"decoder", d.decoder}}},
@@ -52,6 +53,7 @@ ModelDescription description_of(const Json& json) {
   json.at("measured").get_to(d.measured_names);
   json.at("prior").get_to(d.prior);
   json.at("prior_order").get_to(d.prior_order);
+  json.at("prior_damping").get_to(d.prior_damping);
   json.at("dt").get_to(d.dt);
   json.at("noise").get_to(d.noise);
   json.at("networks").at("hidden").get_to(d.hidden);
@@ -175,7 +177,7 @@ std::unique_ptr<LearnedModel<float>> parse(const std::string& bytes, const std::
   if (widest > 0 && static_cast<std::size_t>(widest) > parts.data.size() / sizeof(float))
     refuse(source, "the networks are " + std::to_string(widest) +
                        " units wide, more than there are numbers in the file");
-  const prior::Expert expert = prior::make_expert(d.prior, d.prior_order, d.dt, d.measured_names);
+  const prior::Expert expert = expert_of(d);
   const Architecture architecture(architecture_options(d, expert));
   if (static_cast<std::size_t>(architecture.parameters.size()) > parts.data.size() / sizeof(float))
     refuse(source, "the description asks for " + std::to_string(architecture.parameters.size()) +

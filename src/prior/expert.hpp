@@ -26,6 +26,8 @@ struct Expert {
   /// The map is written in the user's units. Otherwise it holds whatever the unit and the origin of
   /// a channel, with derivatives per time step, and the states may be scaled.
   bool physical = false;
+  /// Diagonal of F, one factor in (0, 1) a state, where it is learned from the data; else empty.
+  std::vector<double> damping;
   std::shared_ptr<const kalman::TransitionMap> map;
 
   int state_dim() const { return static_cast<int>(states.size()); }
@@ -40,10 +42,12 @@ const std::vector<std::string>& expert_names();
 /// Those that fit any data and are tried when the user names none.
 const std::vector<std::string>& automatic_experts();
 
+/// `damping`: of the priors that have one, N factors in (0, 1); empty: where learning starts.
 /// `order`: of the Taylor series where there is one, 0 for the paper's (2 for lorenz, 1 for
 /// linear-motion). `dt`: time step in the user's units. Throws ConfigError for an unknown name, one
 /// that does not fit the number of channels, or an order that is not in 0..20.
 Expert make_expert(const std::string& name, int order, double dt,
-                   const std::vector<std::string>& channels);
+                   const std::vector<std::string>& channels,
+                   const std::vector<double>& damping = {});
 
 }  // namespace kalmia::prior

@@ -30,6 +30,9 @@ constexpr double kCeilingShare = 0.5;
 // The initial state is as wide as this many spreads of the data: nearly diffuse.
 constexpr double kInitialSpreads = 3;
 
+// Learned factors of damping stay between this and 1 less this.
+constexpr double kLeastDamping = 1e-6;
+
 double inverse_softplus(double y) { return y > 30 ? y : std::log(std::expm1(y)); }
 
 std::vector<Stretch> segments_of(const std::vector<Stretch>& training) {
@@ -48,13 +51,27 @@ std::vector<Stretch> segments_of(const std::vector<Stretch>& training) {
   return some;
 }
 
+// A free variable that stands for an entry of the decoder's bias: the entry itself, or, for a
+// factor of damping, factor = 1 / (1 + exp(-v)), of which the bias holds the departure from the
+// map's.
+struct FreeEntry {
+  std::ptrdiff_t offset = 0;
+  bool damping = false;
+  double of_map = 0;
+
+  double start(double bias) const { return damping ? std::log(of_map / (1 - of_map)) : bias; }
+  double factor(double v) const { return 1 / (1 + std::exp(-v)); }
+  double bias(double v) const { return damping ? factor(v) - of_map : v; }
+  double slope(double v) const { return damping ? factor(v) * (1 - factor(v)) : 1; }
+};
+
 // The negative log-likelihood of the training segments as a function of the free variables: the
-// entries of L that are free, then those of R.
+// entries of the decoder's bias that are free, then those of R.
 class StaticLikelihood {
  public:
   StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
                    const ScaledData& data, const std::vector<Stretch>& segments,
-                   std::vector<std::ptrdiff_t> free, ThreadTeam& team)
+                   std::vector<FreeEntry> free, ThreadTeam& team)
       : model_(model), noise_(noise), free_(std::move(free)) {
     const int count = static_cast<int>(segments.size());
     const int lanes = std::min(model::kGroupLanes, lanes::padded_lanes(count));
@@ -74,6 +91,7 @@ class StaticLikelihood {
                            k == 0 ? nullptr : now - data.meas_dim(), now, memory, group);
         }
       }
+      group.centre = {};  // a factor of damping acts on the state itself
     }
     engine_ =
         std::make_unique<model::BatchEngine<double>>(model.window(), team, longest, lanes, true);
@@ -85,7 +103,7 @@ class StaticLikelihood {
   void set(std::span<const double> x) {
     std::vector<double> parameters(model_.parameters().begin(), model_.parameters().end());
     for (std::size_t i = 0; i < free_.size(); ++i)
-      parameters[static_cast<std::size_t>(free_[i])] = x[i];
+      parameters[static_cast<std::size_t>(free_[i].offset)] = free_[i].bias(x[i]);
     model_.set_parameters(parameters);
     if (noise_.size() > 0) model_.set_R(noise_.value(x.subspan(free_.size())));
   }
@@ -103,7 +121,7 @@ class StaticLikelihood {
     const model::BatchResult result = engine_->gradient(groups_, scale, gradient_, d_R_);
     if (result.failed_lanes > 0) return std::nan("");
     for (std::size_t i = 0; i < free_.size(); ++i)
-      gradient[i] = gradient_[static_cast<std::size_t>(free_[i])];
+      gradient[i] = gradient_[static_cast<std::size_t>(free_[i].offset)] * free_[i].slope(x[i]);
     const std::vector<double> d_noise = noise_.gradient(x.subspan(free_.size()), d_R_);
     std::copy(d_noise.begin(), d_noise.end(),
               gradient.begin() + static_cast<std::ptrdiff_t>(free_.size()));
@@ -116,7 +134,7 @@ class StaticLikelihood {
  private:
   model::LearnedModel<double>& model_;
   const NoiseFactor& noise_;
-  std::vector<std::ptrdiff_t> free_;
+  std::vector<FreeEntry> free_;
   std::vector<model::LaneGroup<double>> groups_;
   std::unique_ptr<model::BatchEngine<double>> engine_;
   std::vector<double> gradient_, d_R_;
@@ -129,8 +147,7 @@ class StaticLikelihood {
 StaticResult starting_point(const model::ModelDescription& description,
                             const std::vector<model::ChannelStatistics>& channels,
                             const model::NoiseSpec& noise, const std::vector<double>& ceiling) {
-  const prior::Expert expert = prior::make_expert(description.prior, description.prior_order,
-                                                  description.dt, description.measured_names);
+  const prior::Expert expert = model::expert_of(description);
   const int N = expert.state_dim();
   StaticResult result;
   result.description = description;
@@ -179,8 +196,7 @@ std::unique_ptr<model::LearnedModel<T>> StaticResult::with_networks(int hidden,
   model::ModelDescription sized = description;
   sized.hidden = hidden;
   sized.decoder = decoder;
-  const prior::Expert expert =
-      prior::make_expert(sized.prior, sized.prior_order, sized.dt, sized.measured_names);
+  const prior::Expert expert = model::expert_of(sized);
   const model::Architecture architecture(model::architecture_options(sized, expert));
   std::vector<T> parameters(static_cast<std::size_t>(architecture.parameters.size()));
   model::initialise<T>(architecture, seed, 1, 1, parameters.data());
@@ -211,15 +227,20 @@ StaticResult fit_static(const model::ModelDescription& description,
   const model::Architecture& architecture = model->architecture();
   const int N = model->state_dim();
 
-  std::vector<std::ptrdiff_t> free;
-  const std::ptrdiff_t L = architecture.decoder.bias.back() + architecture.L_row();
+  std::vector<FreeEntry> free;
+  const std::ptrdiff_t F = architecture.decoder.bias.back();
+  const std::ptrdiff_t L = F + architecture.L_row();
   for (int i = 0; i < N; ++i)
     for (int j = N <= kMostCorrelated ? 0 : i; j <= i; ++j)
-      free.push_back(L + lanes::triangle_index(i, j));
+      free.push_back({L + lanes::triangle_index(i, j)});
+  const std::vector<double>& damping = model->expert().damping;
+  for (std::size_t i = 0; i < damping.size(); ++i)
+    free.push_back({F + static_cast<std::ptrdiff_t>(i) * (N + 1), true, damping[i]});
   const NoiseFactor factor(noise.kind, data.meas_dim(), result.noise_floor);
 
   std::vector<double> x;
-  for (const std::ptrdiff_t i : free) x.push_back(model->parameters()[static_cast<std::size_t>(i)]);
+  for (const FreeEntry& entry : free)
+    x.push_back(entry.start(model->parameters()[static_cast<std::size_t>(entry.offset)]));
   const std::vector<double> start = factor.start(result.R);
   x.insert(x.end(), start.begin(), start.end());
   StaticLikelihood likelihood(*model, factor, data, segments_of(training), free, team);
@@ -248,6 +269,12 @@ StaticResult fit_static(const model::ModelDescription& description,
   const auto bias = model->parameters().subspan(
       static_cast<std::size_t>(architecture.decoder.bias.back()), result.output.size());
   result.output.assign(bias.begin(), bias.end());
+  // Damping becomes part of the map.
+  std::fill_n(result.output.begin(), N * N, 0.0);
+  for (std::size_t i = 0; i < free.size(); ++i)
+    if (free[i].damping)
+      result.description.prior_damping.push_back(
+          std::clamp(free[i].factor(x[i]), kLeastDamping, 1 - kLeastDamping));
   result.R = model->emission().R();
   result.training_loss = likelihood.loss(fit.value);
   result.free_parameters = static_cast<int>(x.size());

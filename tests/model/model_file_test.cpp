@@ -76,6 +76,7 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   EXPECT_EQ(p.measured_names, q.measured_names);
   EXPECT_EQ(p.prior, q.prior);
   EXPECT_EQ(p.prior_order, q.prior_order);
+  EXPECT_EQ(p.prior_damping, q.prior_damping);
   EXPECT_EQ(p.dt, q.dt);
   EXPECT_EQ(p.units.y_scale, q.units.y_scale);
   EXPECT_EQ(p.units.y_offset, q.units.y_offset);

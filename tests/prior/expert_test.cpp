@@ -59,6 +59,23 @@ TEST(Expert, ConstantVelocityCountsDerivativesPerStep) {
   EXPECT_EQ(expert.emission(), (std::vector<double>{1, 0, 0, 0, 0, 0, 1, 0}));
 }
 
+TEST(Expert, DampedModelsHaveTheirFactorsOnTheDiagonal) {
+  const Expert value = make_expert("mean-reverting", 0, 0.1, {"a", "b"}, {0.9, 0.5});
+  EXPECT_EQ(map_at(value, Vector{{3, 4}}), (Matrix{{0.9, 0}, {0, 0.5}}));
+  EXPECT_EQ(value.damping, (std::vector<double>{0.9, 0.5}));
+  const Expert rate = make_expert("damped-velocity", 0, 0.1, {"a", "b"}, {0.9, 0.5, 0.8, 0.4});
+  EXPECT_EQ(map_at(rate, Vector{{1, 2, 3, 4}}),
+            (Matrix{{0.9, 1, 0, 0}, {0, 0.5, 0, 0}, {0, 0, 0.8, 1}, {0, 0, 0, 0.4}}));
+  EXPECT_EQ(make_expert("damped-velocity", 0, 1, {"a"}).damping.size(), 2u);
+  EXPECT_TRUE(make_expert("constant-velocity", 0, 1, {"a"}).damping.empty());
+}
+
+TEST(Expert, DampingOutOfRangeIsRefused) {
+  EXPECT_THROW(make_expert("mean-reverting", 0, 1, {"a"}, {1.0}), ConfigError);
+  EXPECT_THROW(make_expert("mean-reverting", 0, 1, {"a"}, {0.0}), ConfigError);
+  EXPECT_THROW(make_expert("mean-reverting", 0, 1, {"a"}, {0.5, 0.5}), ConfigError);
+}
+
 TEST(Expert, ConstantAccelerationHasHalfOfItInThePosition) {
   const Expert expert = make_expert("constant-acceleration", 0, 2, {"h"});
   EXPECT_EQ(expert.state_names, (std::vector<std::string>{"h", "h_rate", "h_acceleration"}));
