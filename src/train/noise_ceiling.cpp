@@ -3,86 +3,123 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace kalmia::train {
 namespace {
 
-constexpr int kOrders = 8;
-// With fewer differences the estimate is too rough.
-constexpr double kFewestDifferences = 32;
+using Eigen::MatrixXd;
 
-// Mean products of the differences of one order.
-struct Products {
-  Eigen::MatrixXd sum, count;
+constexpr int kLongestPiece = 32;
+constexpr int kShortestPiece = 8;
+// With fewer pieces the spectrum is too rough: shorter ones are taken, or none.
+constexpr int kFewestPieces = 10;
+constexpr int kFirmPieces = 60;
+constexpr int kLowestFrequency = 2;
 
-  bool enough() const { return (count.array() >= kFewestDifferences).all(); }
-  bool enough(int m) const { return count(m, m) >= kFewestDifferences; }
-  double mean(int i, int j) const { return sum(i, j) / count(i, j); }
+// The transform of a tapered piece of one channel, frequencies kLowestFrequency..length/2: real and
+// imaginary parts. The power of white noise comes out as its variance.
+class Taper {
+ public:
+  explicit Taper(int length) : basis_(2 * (length / 2 - kLowestFrequency + 1), length) {
+    double power = 0;
+    for (int k = 0; k < length; ++k) {
+      const double angle = 2 * std::numbers::pi * k / length;
+      const double weight = 0.5 - 0.5 * std::cos(angle);
+      power += weight * weight;
+      for (int f = kLowestFrequency; f <= length / 2; ++f) {
+        basis_(2 * (f - kLowestFrequency), k) = weight * std::cos(f * angle);
+        basis_(2 * (f - kLowestFrequency) + 1, k) = weight * std::sin(f * angle);
+      }
+    }
+    basis_ /= std::sqrt(power);
+  }
+  Eigen::Index frequencies() const { return basis_.rows() / 2; }
+  // Shapes: y length x channels -> 2 frequencies x channels.
+  MatrixXd operator()(const MatrixXd& y) const {
+    return basis_ * (y.rowwise() - y.colwise().mean());
+  }
+
+ private:
+  MatrixXd basis_;
 };
 
-// Entries of orders 1..kOrders, divided by C(2d, d).
-std::vector<Products> products_of(const ScaledData& data, const std::vector<Stretch>& training,
-                                  bool full) {
-  const int M = data.meas_dim();
-  std::vector<Products> orders(
-      kOrders, {Eigen::MatrixXd::Zero(M, M), Eigen::MatrixXd::Constant(M, M, full ? 0 : 1)});
-  for (Products& each : orders) each.count.diagonal().setZero();
-  // Row d: the difference of order d that ends at this step; NaN where a value is missing.
-  Eigen::MatrixXd now(kOrders + 1, M), before(kOrders + 1, M);
-  for (const Stretch& stretch : training) {
-    before.setConstant(std::nan(""));
-    for (int k = stretch.begin; k < stretch.end; ++k) {
-      now.row(0) = Eigen::Map<const Eigen::RowVectorXd>(data.at(stretch.series, k), M);
-      for (int d = 1; d <= kOrders; ++d) now.row(d) = now.row(d - 1) - before.row(d - 1);
-      for (int d = 1; d <= kOrders; ++d) {
-        Products& order = orders[static_cast<std::size_t>(d - 1)];
-        for (int i = 0; i < M; ++i)
-          for (int j = full ? 0 : i; j <= i; ++j) {
-            const double product = now(d, i) * now(d, j);
-            if (std::isnan(product)) continue;
-            order.sum(i, j) += product;
-            order.count(i, j) += 1;
-          }
+struct Spectrum {
+  std::vector<MatrixXd> power;  // by frequency: products of the channels
+  int pieces = 0;
+};
+
+// Of these channels, from pieces in which all of them were measured.
+Spectrum spectrum_of(const ScaledData& data, const std::vector<Stretch>& training,
+                     const std::vector<int>& channels, int length) {
+  const Taper taper(length);
+  const auto count = static_cast<Eigen::Index>(channels.size());
+  Spectrum spectrum;
+  spectrum.power.assign(static_cast<std::size_t>(taper.frequencies()),
+                        MatrixXd::Zero(count, count));
+  MatrixXd y(length, count);
+  for (const Stretch& stretch : training)
+    for (int from = stretch.begin; from + length <= stretch.end; from += length / 2) {
+      for (int k = 0; k < length; ++k)
+        for (Eigen::Index c = 0; c < count; ++c)
+          y(k, c) = data.at(stretch.series, from + k)[channels[static_cast<std::size_t>(c)]];
+      if (!y.allFinite()) continue;
+      const MatrixXd transform = taper(y);
+      for (Eigen::Index f = 0; f < taper.frequencies(); ++f) {
+        const auto rows = transform.middleRows(2 * f, 2);
+        spectrum.power[static_cast<std::size_t>(f)] += rows.transpose() * rows;
       }
-      before = now;
+      ++spectrum.pieces;
     }
+  for (MatrixXd& power : spectrum.power) power /= std::max(1, spectrum.pieces);
+  return spectrum;
+}
+
+// The mean over three neighbouring frequencies that is lowest; nothing if there are too few pieces.
+Spectrum lowest_of(const ScaledData& data, const std::vector<Stretch>& training,
+                   const std::vector<int>& channels) {
+  for (int length = kLongestPiece; length >= kShortestPiece; length /= 2) {
+    const Spectrum spectrum = spectrum_of(data, training, channels, length);
+    if (spectrum.pieces < kFewestPieces) continue;
+    Spectrum lowest{.power = {}, .pieces = length == kLongestPiece ? spectrum.pieces : 0};
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t f = 1; f + 1 < spectrum.power.size(); ++f) {
+      const MatrixXd mean = (spectrum.power[f - 1] + spectrum.power[f] + spectrum.power[f + 1]) / 3;
+      const double volume = mean.diagonal().array().log().sum();
+      if (!(volume < least)) continue;
+      least = volume;
+      lowest.power = {mean};
+    }
+    return lowest;
   }
-  double binomial = 1;
-  for (int d = 1; d <= kOrders; ++d) {
-    Products& order = orders[static_cast<std::size_t>(d - 1)];
-    binomial *= 2.0 * (2 * d - 1) / d;
-    order.sum /= binomial;
-    order.sum.triangularView<Eigen::StrictlyUpper>() = order.sum.transpose();
-    order.count.triangularView<Eigen::StrictlyUpper>() = order.count.transpose();
-  }
-  return orders;
+  return {};
 }
 
 }  // namespace
 
-std::vector<double> noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training,
-                                  bool full) {
+NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training,
+                           bool full) {
   const int M = data.meas_dim();
-  const std::vector<Products> orders = products_of(data, training, full);
-  Eigen::MatrixXd ceiling = Eigen::MatrixXd::Zero(M, M);
-  for (int m = 0; m < M; ++m)
-    for (const Products& order : orders)
-      if (order.enough(m) && (ceiling(m, m) == 0 || order.mean(m, m) < ceiling(m, m)))
-        ceiling(m, m) = order.mean(m, m);
-  if (full) {
-    double lowest = std::numeric_limits<double>::infinity();
-    for (const Products& order : orders) {
-      if (!order.enough()) continue;
-      const Eigen::MatrixXd covariance = order.sum.cwiseQuotient(order.count);
-      const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
-      if (factor.info() != Eigen::Success) continue;
-      const double volume = covariance.diagonal().array().log().sum();
-      if (!(volume < lowest)) continue;
-      lowest = volume;
-      ceiling = covariance;
+  MatrixXd ceiling = MatrixXd::Zero(M, M);
+  bool firm = true;
+  std::vector<int> all;
+  for (int m = 0; m < M; ++m) {
+    const Spectrum lowest = lowest_of(data, training, {m});
+    if (!lowest.power.empty()) ceiling(m, m) = lowest.power[0](0, 0);
+    firm = firm && lowest.pieces >= kFirmPieces;
+    all.push_back(m);
+  }
+  if (full && (ceiling.diagonal().array() > 0).all()) {
+    // The correlation where all channels together are lowest, with each channel's own level.
+    const Spectrum lowest = lowest_of(data, training, all);
+    if (!lowest.power.empty()) {
+      const MatrixXd& joint = lowest.power[0];
+      const Eigen::VectorXd scale =
+          (ceiling.diagonal().cwiseQuotient(joint.diagonal())).cwiseSqrt();
+      if (scale.allFinite()) ceiling = scale.asDiagonal() * joint * scale.asDiagonal();
     }
   }
-  return {ceiling.data(), ceiling.data() + ceiling.size()};
+  return {{ceiling.data(), ceiling.data() + ceiling.size()}, firm};
 }
 
 }  // namespace kalmia::train

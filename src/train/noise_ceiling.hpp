@@ -7,18 +7,23 @@
 
 namespace kalmia::train {
 
-/// Differences of high order take away whatever is smooth and leave white noise, amplified: of
-/// noise R they have the covariance C(2d, d) R at order d. What is left of the signal only adds to
-/// it, so that
-///   cov(diff^d y) / C(2d, d),   d = 1..8,
-/// are ceilings of R, and the lowest is a good estimate where the signal is smooth. (For a rough
-/// one it is the power at the highest frequency: a fourth of the steps' variance for a random
-/// walk.)
-///
-/// Returns M x M in the model's units: the lowest ceiling of each channel; with `full` a covariance
-/// at one order for all channels, where it is positive definite. Entries of channels with too few
-/// neighbouring values are 0.
-std::vector<double> noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training,
-                                  bool full);
+/// The lowest level of each channel's spectrum. White noise has the same power at all frequencies
+/// and the signal only adds to it, so that the spectrum is nowhere below R; where the signal leaves
+/// any band free, its lowest level is R.
+struct NoiseCeiling {
+  /// M x M, in the model's units; with `full` a covariance. 0 for channels of which too few
+  /// neighbouring values were measured.
+  std::vector<double> R;
+  /// Enough data that no R far above it is to be believed.
+  bool firm = false;
+};
+
+/// Welch's estimate: pieces of 32 steps that overlap by half, tapered (Hann), and a mean over three
+/// neighbouring frequencies; the two lowest, where the taper lets trends through, are left out.
+/// Pieces with missing values are, too. For short data pieces are shorter.
+/// Measured: noise of the simulated systems within 10 % from 2,550 steps (`lorenz` 0.24..0.26 for
+/// 0.25), but for `random-linear`, whose own spectrum leaves no band free; a random walk has a
+/// fourth of its steps' variance.
+NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training, bool full);
 
 }  // namespace kalmia::train

@@ -22,11 +22,13 @@ constexpr int kMostCorrelated = 16;
 // A learned R never falls below this share of a channel's step, squared: it keeps the likelihood of
 // repeated values finite.
 constexpr double kNoiseFloor = 0.01;
-// Nor below this share of its ceiling. A map that is too simple for the system (and networks even
-// more so) predicts as well with no measurement noise and more process noise; the likelihood then
-// falls for the corner where smoothing does nothing. Measured: without it, R of `lorenz` came out
-// as 0.0001 (true: 0.25), and the smoothed error as that of the data.
+// Nor below this share of its ceiling, nor (given enough data) far above it. A map that is too
+// simple for the system predicts as well with no measurement noise and more process noise, or takes
+// all it cannot predict for measurement noise; smoothing then does nothing, or wipes out the
+// signal. Measured: without the one, R of `lorenz` came out as 0.0001 (true: 0.25); without the
+// other, that of a `random-linear` as 1.2, and the smoothed error as four times that of the data.
 constexpr double kCeilingShare = 0.5;
+constexpr double kAboveCeiling = 1.5;
 // The initial state is as wide as this many spreads of the data: nearly diffuse.
 constexpr double kInitialSpreads = 3;
 
@@ -187,6 +189,19 @@ StaticResult starting_point(const model::ModelDescription& description,
   return result;
 }
 
+// Scales R (M x M) down where a channel's variance is far above its ceiling, to it. Returns whether
+// there was such a channel.
+bool lower_to_ceiling(const std::vector<double>& ceiling, std::vector<double>& R) {
+  const auto M = static_cast<std::size_t>(std::lround(std::sqrt(R.size())));
+  std::vector<double> scale(M, 1.0);
+  for (std::size_t m = 0; m < M; ++m)
+    if (R[m * (M + 1)] > kAboveCeiling * ceiling[m * (M + 1)])
+      scale[m] = std::sqrt(ceiling[m * (M + 1)] / R[m * (M + 1)]);
+  for (std::size_t i = 0; i < M; ++i)
+    for (std::size_t j = 0; j < M; ++j) R[i * M + j] *= scale[i] * scale[j];
+  return std::any_of(scale.begin(), scale.end(), [](double s) { return s < 1; });
+}
+
 }  // namespace
 
 template <typename T>
@@ -221,8 +236,8 @@ StaticResult fit_static(const model::ModelDescription& description,
                         const std::vector<Stretch>& training, ThreadTeam& team,
                         const StaticOptions& options) {
   const bool full = noise.kind == model::NoiseSpec::Kind::LearnFull;
-  StaticResult result =
-      starting_point(description, channels, noise, noise_ceiling(data, training, full));
+  const NoiseCeiling ceiling = noise_ceiling(data, training, full);
+  StaticResult result = starting_point(description, channels, noise, ceiling.R);
   const auto model = result.alone<double>();
   const model::Architecture& architecture = model->architecture();
   const int N = model->state_dim();
@@ -243,6 +258,7 @@ StaticResult fit_static(const model::ModelDescription& description,
     x.push_back(entry.start(model->parameters()[static_cast<std::size_t>(entry.offset)]));
   const std::vector<double> start = factor.start(result.R);
   x.insert(x.end(), start.begin(), start.end());
+  const std::vector<double> beginning = x;
   StaticLikelihood likelihood(*model, factor, data, segments_of(training), free, team);
   BfgsOptions bfgs;
   bfgs.max_iterations = options.max_iterations;
@@ -265,6 +281,20 @@ StaticResult fit_static(const model::ModelDescription& description,
     }
   }
   likelihood.set(x);
+  std::vector<double> R = model->emission().R();
+  if (noise.learned() && ceiling.firm && !fit.interrupted && lower_to_ceiling(ceiling.R, R)) {
+    const std::vector<double> lower = factor.start(R);
+    const auto held = static_cast<std::ptrdiff_t>(free.size());
+    x = beginning;  // where there is process noise yet
+    std::copy(lower.begin(), lower.end(), x.begin() + held);
+    const Objective without_noise = [&](std::span<const double> at, std::span<double> gradient) {
+      const double value = likelihood(at, gradient);
+      std::fill(gradient.begin() + held, gradient.end(), 0.0);
+      return value;
+    };
+    fit = minimise_bfgs(without_noise, x, bfgs, go_on);
+    likelihood.set(x);
+  }
 
   const auto bias = model->parameters().subspan(
       static_cast<std::size_t>(architecture.decoder.bias.back()), result.output.size());

@@ -12,7 +12,7 @@ namespace {
 // In the user's units.
 std::vector<double> ceiling_of(const Dataset& data, bool full = false) {
   const Case c(data, "constant-position");
-  std::vector<double> ceiling = noise_ceiling(c.scaled, c.everything(), full);
+  std::vector<double> ceiling = noise_ceiling(c.scaled, c.everything(), full).R;
   const std::vector<double>& unit = c.description.units.y_scale;
   for (std::size_t i = 0; i < unit.size(); ++i)
     for (std::size_t j = 0; j < unit.size(); ++j) ceiling[i * unit.size() + j] *= unit[i] * unit[j];
@@ -28,8 +28,8 @@ std::vector<double> sine(int steps, double deviation) {
 }
 
 TEST(NoiseCeiling, IsTheNoiseOfASmoothSignal) {
-  EXPECT_NEAR(ceiling_of(dataset_of({sine(4000, 0.5)}))[0], 0.25, 0.03);
-  EXPECT_NEAR(ceiling_of(dataset_of({sine(4000, 0.05)}))[0], 0.0025, 0.002);
+  EXPECT_NEAR(ceiling_of(dataset_of({sine(4000, 0.5)}))[0], 0.25, 0.04);
+  EXPECT_NEAR(ceiling_of(dataset_of({sine(4000, 0.05)}))[0], 0.0025, 0.0005);
 }
 
 TEST(NoiseCeiling, IsAboveTheNoiseOfARoughOne) {
@@ -50,6 +50,31 @@ TEST(NoiseCeiling, NeighboursAreOfOneSeriesAndMeasured) {
     for (std::size_t k = 31; k < 60; ++k) part[k] += 500;
   }
   EXPECT_NEAR(ceiling_of(dataset_of(series))[0], 0.25, 0.04);
+}
+
+// A signal whose power is at the highest frequencies leaves the lower ones free.
+TEST(NoiseCeiling, LooksAtAllFrequencies) {
+  std::vector<double> y = sine(4000, 0.5);
+  for (std::size_t k = 1; k < y.size(); k += 2) y[k] = -y[k];
+  RandomStream random(6, "noise");
+  for (double& value : y) value += 0.5 * random.normal();
+  EXPECT_NEAR(ceiling_of(dataset_of({y}))[0], 0.5, 0.08);
+}
+
+TEST(NoiseCeiling, TrendsDoNotReachIt) {
+  std::vector<double> y = sine(4000, 0.5);
+  for (std::size_t k = 0; k < y.size(); ++k) y[k] += 2 * static_cast<double>(k);
+  EXPECT_NEAR(ceiling_of(dataset_of({y}))[0], 0.25, 0.05);
+}
+
+TEST(NoiseCeiling, IsFirmFromEnoughData) {
+  const auto firm = [](int steps) {
+    const Case c(dataset_of({sine(steps, 0.5)}), "constant-position");
+    return noise_ceiling(c.scaled, c.everything(), false).firm;
+  };
+  EXPECT_FALSE(firm(100));
+  EXPECT_FALSE(firm(800));
+  EXPECT_TRUE(firm(1200));
 }
 
 TEST(NoiseCeiling, TooFewNeighbours) {

@@ -208,6 +208,22 @@ TEST(StaticStage, NoiseKeepsItsShareWhereTheMapIsPoor) {
   }
 }
 
+// Values that swing from step to step are no constant position: the likelihood alone would take all
+// of them for noise.
+TEST(StaticStage, NoiseIsNotAllThatTheMapCannotPredict) {
+  RandomStream random(6, "swings");
+  std::vector<double> y;
+  double x = 0;
+  for (int k = 0; k < 2000; ++k) {
+    x = -0.95 * x + std::sqrt(1 - 0.95 * 0.95) * random.normal();
+    y.push_back(x + 0.3 * random.normal());
+  }
+  const Case c(dataset_of({y}), "constant-position");
+  const LinearModel model = classical_model(fit_all(c));
+  EXPECT_NEAR(model.R[0], 0.09 + 0.025, 0.03);
+  EXPECT_GT(model.Q[0], 0.2);
+}
+
 TEST(StaticStage, LikelihoodInOtherUnitsIsTheSameModel) {
   const std::vector<double> y = local_level(400, 0.5, 1, 5);
   std::vector<double> scaled;
