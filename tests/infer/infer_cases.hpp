@@ -35,7 +35,8 @@ inline Dataset motion_data(int channels, const std::vector<int>& lengths, std::u
   data.y_names = d.measured_names;
   for (const int steps : lengths) {
     Series& series = data.series.emplace_back();
-    series.key = "r" + std::to_string(data.series.size());
+    series.key = 'r';
+    series.key += std::to_string(data.series.size());
     series.steps = steps;
     std::vector<double> level(static_cast<std::size_t>(channels));
     for (int k = 0; k < steps; ++k) {
