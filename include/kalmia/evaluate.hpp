@@ -75,9 +75,10 @@ struct Evaluation {
   std::string to_json() const;
 };
 
-/// Filters and smooths `data` with `model` and scores the estimates. Truth counts as that of the
-/// measured channels if it has as many columns, else as that of all states (as both if H = I);
-/// other numbers of columns throw DataError. Throws ConfigError for options out of range.
+/// Filters and smooths `data` with `model` and scores the estimates. Columns of truth named
+/// `true_<state>` for all states, or `true_<channel>` for all measured channels, are what they say.
+/// Other truth counts as that of the measured channels if it has as many columns, else as that of
+/// all states; other numbers of columns throw DataError.
 Evaluation evaluate(const Model& model, const Dataset& data, const EvaluateOptions& options = {});
 
 }  // namespace kalmia

@@ -62,8 +62,9 @@ LinearModel linear_motion_model(double dt, double noise, LinearMotion variant) {
 
 std::unique_ptr<System> make_linear_motion(const SystemOptions& options) {
   return std::make_unique<LinearSystem>(
-      std::vector<std::string>{"p1", "v1", "a1", "p2", "v2", "a2"}, std::vector<int>{0, kPerAxis},
-      linear_motion_model(options.dt, options.noise));
+      std::vector<std::string>{"y1", "y1_rate", "y1_acceleration", "y2", "y2_rate",
+                               "y2_acceleration"},
+      std::vector<int>{0, kPerAxis}, linear_motion_model(options.dt, options.noise));
 }
 
 }  // namespace kalmia::simulation

@@ -25,7 +25,7 @@ void lorenz_flow(double time, double max_step, std::array<double, 3>& x);
 class Lorenz : public System {
  public:
   explicit Lorenz(const SystemOptions& options)
-      : System({"x1", "x2", "x3"}, {0, 1, 2}), dt_(options.dt) {}
+      : System({"y1", "y2", "y3"}, {0, 1, 2}), dt_(options.dt) {}
   void start(RandomStream& random, std::span<double> x) override;
   void advance(RandomStream& random, std::span<double> x) override;
 

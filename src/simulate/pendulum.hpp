@@ -30,7 +30,7 @@ void pendulum_flow(const PendulumConstants& constants, double torque, double tim
 class Pendulum : public System {
  public:
   explicit Pendulum(const SystemOptions& options, const PendulumConstants& constants = {})
-      : System({"angle", "rate"}, {0}), dt_(options.dt), constants_(constants) {}
+      : System({"y1", "y1_rate"}, {0}), dt_(options.dt), constants_(constants) {}
   void start(RandomStream& random, std::span<double> x) override;
   void advance(RandomStream& random, std::span<double> x) override;
 

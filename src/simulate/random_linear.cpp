@@ -51,7 +51,8 @@ LinearModel random_linear_model(int states, int measured, double noise, std::uin
 
 std::unique_ptr<System> make_random_linear(const SystemOptions& options) {
   std::vector<std::string> names;
-  for (int i = 1; i <= options.states; ++i) names.push_back(fmt::format("x{}", i));
+  for (int i = 1; i <= options.states; ++i)
+    names.push_back(fmt::format("{}{}", i <= options.measured ? 'y' : 'x', i));
   std::vector<int> measured(static_cast<std::size_t>(options.measured));
   std::iota(measured.begin(), measured.end(), 0);
   return std::make_unique<LinearSystem>(

@@ -29,6 +29,8 @@ class System {
       : state_names_(std::move(state_names)), measured_(std::move(measured)) {}
   virtual ~System() = default;
 
+  /// A measured state has the name of its channel (y1, y2, ...), a derivative of it that name with
+  /// _rate or _acceleration, as in the models that are fitted; so the two can be compared.
   const std::vector<std::string>& state_names() const { return state_names_; }
   /// The states that are measured, in the order of the channels.
   const std::vector<int>& measured() const { return measured_; }

@@ -20,7 +20,7 @@ void van_der_pol_flow(double mu, double time, double max_step, std::array<double
 class VanDerPol : public System {
  public:
   explicit VanDerPol(const SystemOptions& options)
-      : System({"position", "velocity"}, {0}), dt_(options.dt) {}
+      : System({"y1", "y1_rate"}, {0}), dt_(options.dt) {}
   void start(RandomStream& random, std::span<double> x) override;
   void advance(RandomStream& random, std::span<double> x) override;
 

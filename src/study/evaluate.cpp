@@ -4,7 +4,9 @@
 
 namespace kalmia {
 
-Evaluation evaluate(const Model& model, const Dataset& data, const EvaluateOptions& options) {
+Evaluation evaluate(const Model& model, const Dataset& given, const EvaluateOptions& options) {
+  const Dataset data =
+      study::with_matching_truth(given, model.state_names(), model.measured_names());
   // What can be wrong is found before the filter runs.
   study::truth_kind(data, static_cast<std::size_t>(model.state_dim()),
                     static_cast<std::size_t>(model.meas_dim()));

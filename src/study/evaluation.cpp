@@ -236,6 +236,31 @@ TruthKind truth_kind(const Dataset& data, std::size_t state_dim, std::size_t mea
       data.source.empty() ? "evaluate" : data.source, columns, meas_dim, state_dim));
 }
 
+Dataset with_matching_truth(const Dataset& data, const std::vector<std::string>& state_names,
+                            const std::vector<std::string>& channel_names) {
+  for (const std::vector<std::string>& wanted : {state_names, channel_names}) {
+    std::vector<std::size_t> columns;
+    for (const std::string& name : wanted) {
+      const auto found = std::find(data.x_names.begin(), data.x_names.end(), "true_" + name);
+      if (found == data.x_names.end()) break;
+      columns.push_back(static_cast<std::size_t>(found - data.x_names.begin()));
+    }
+    if (columns.size() != wanted.size()) continue;
+    Dataset matched = data;
+    matched.x_names.clear();
+    for (const std::size_t column : columns) matched.x_names.push_back(data.x_names[column]);
+    for (std::size_t s = 0; s < data.series.size(); ++s) {
+      const std::vector<double>& from = data.series[s].x;
+      std::vector<double>& to = matched.series[s].x;
+      to.clear();
+      for (std::size_t row = 0; row < from.size(); row += data.x_names.size())
+        for (const std::size_t column : columns) to.push_back(from[row + column]);
+    }
+    return matched;
+  }
+  return data;
+}
+
 Dataset shown_data(const Dataset& data, const EvaluateOptions& o) {
   std::string wrong;
   const auto require = [&](bool holds, const char* name, auto value, const char* rule) {

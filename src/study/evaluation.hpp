@@ -18,6 +18,12 @@ enum class TruthKind {
 /// By their number, as `kalmia::evaluate` says. Throws DataError for a number that is neither.
 TruthKind truth_kind(const Dataset& data, std::size_t state_dim, std::size_t meas_dim);
 
+/// The same data with the columns of truth that belong to the model, in its order: those of all
+/// states if each has one named `true_<state>`, else those of the channels if each has one, else
+/// all as they are.
+Dataset with_matching_truth(const Dataset& data, const std::vector<std::string>& state_names,
+                            const std::vector<std::string>& channel_names);
+
 /// The data as the filter gets to see them: a share of the measured values hidden. Throws
 /// ConfigError naming every option that is out of range.
 Dataset shown_data(const Dataset& data, const EvaluateOptions& options);

@@ -22,6 +22,8 @@ constexpr int kFewestUpdates = 400;
 constexpr int kMostUpdates = 8000;
 // Checks of the held-out data over a whole run.
 constexpr int kChecks = 80;
+// Checks before this update do not try the patience: the rate has hardly risen by then.
+constexpr int kPatientUpdates = 150;
 // An improvement of the held-out loss that counts as one.
 constexpr double kImprovement = 1e-4;
 // The model that is checked and kept is an average over about this many of the last updates: its
@@ -132,7 +134,7 @@ class NetworkTrainer {
           best_ = average_;
           best_noise_ = noise_average_;
           best_R_ = checked_->emission().R();
-        } else if (++stale >= options_.patience) {
+        } else if (update > kPatientUpdates && ++stale >= options_.patience) {
           summary_.stop_reason = StopReason::Patience;
           break;
         }

@@ -39,7 +39,7 @@ class Simulate(CommandTest):
         self.assertEqual(len(rows), 400)
         self.assertAlmostEqual(float(rows[1]["t"]), 0.01)
         for row in rows:
-            self.assertEqual(row["y1"], row["true_x1"])
+            self.assertEqual(row["y1"], row["true_y1"])
 
     def test_spoiling(self):
         result = json.loads(self.succeed("simulate", "lorenz", "--steps", "4000", "--missing", "0.25",

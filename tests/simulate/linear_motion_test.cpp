@@ -114,8 +114,8 @@ TEST(LinearMotion, TheSimulationFollowsTheModel) {
 
 TEST(LinearMotion, StatesAreNamedAndPositionsMeasured) {
   const Dataset data = paper_test_set(4);
-  const std::vector<std::string> names{"true_p1", "true_v1", "true_a1",
-                                       "true_p2", "true_v2", "true_a2"};
+  const std::vector<std::string> names{"true_y1", "true_y1_rate", "true_y1_acceleration",
+                                       "true_y2", "true_y2_rate", "true_y2_acceleration"};
   EXPECT_EQ(data.x_names, names);
   double square[2] = {0, 0};
   for (std::size_t k = 0; k < kTestSteps; ++k)

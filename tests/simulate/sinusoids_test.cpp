@@ -54,7 +54,7 @@ TEST(Sinusoids, ThreeNotchesLeaveNothing) {
     EXPECT_NEAR(square, 1.5, 0.15);
   }
   EXPECT_NE(data.series[0].x, data.series[1].x);
-  EXPECT_EQ(data.x_names, std::vector<std::string>{"true_signal"});
+  EXPECT_EQ(data.x_names, std::vector<std::string>{"true_y1"});
 }
 
 }  // namespace

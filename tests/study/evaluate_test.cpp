@@ -84,7 +84,7 @@ TEST(Evaluate, HidesMeasurementsFromTheModel) {
 TEST(Evaluate, RefusesTruthThatFitsNothing) {
   Dataset data = oscillator();
   const Model model = static_model(data);
-  data.x_names.push_back("true_third");
+  data.x_names = {"true_a", "true_b", "true_c"};
   for (Series& series : data.series) series.x.resize(3 * 1500);
   EXPECT_THROW(evaluate(model, data), DataError);
   data = oscillator();

@@ -370,6 +370,24 @@ TEST(ShownData, NamesEveryOptionThatIsWrong) {
   }
 }
 
+TEST(MatchingTruth, TakesTheModelsColumnsInItsOrder) {
+  Dataset data;
+  data.x_names = {"true_speed", "true_b", "true_a", "true_a_rate", "true_b_rate"};
+  data.series.resize(1);
+  data.series[0].steps = 2;
+  data.series[0].x = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  const Dataset states = with_matching_truth(data, {"a", "a_rate", "b", "b_rate"}, {"a", "b"});
+  EXPECT_EQ(states.x_names,
+            (std::vector<std::string>{"true_a", "true_a_rate", "true_b", "true_b_rate"}));
+  EXPECT_EQ(states.series[0].x, (std::vector<double>{3, 4, 2, 5, 8, 9, 7, 10}));
+  const Dataset channels = with_matching_truth(data, {"a", "a_jerk", "b", "b_rate"}, {"a", "b"});
+  EXPECT_EQ(channels.x_names, (std::vector<std::string>{"true_a", "true_b"}));
+  EXPECT_EQ(channels.series[0].x, (std::vector<double>{3, 2, 8, 7}));
+  const Dataset neither = with_matching_truth(data, {"c", "d"}, {"c"});
+  EXPECT_EQ(neither.x_names, data.x_names);
+  EXPECT_EQ(neither.series[0].x, data.series[0].x);
+}
+
 TEST(TruthKind, GoesByTheNumberOfColumns) {
   Dataset data;
   data.source = "track.csv";
