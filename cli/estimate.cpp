@@ -52,6 +52,7 @@ void EstimateCommand::run(const Estimator& estimate) const {
   if (common.json && output == "-")
     throw ConfigError("--json needs -o FILE for the estimates: standard output cannot hold both");
   check_output(output, {model, data});
+  check_output_name(output);
   const Model loaded = Model::load(model);
   const Dataset dataset = read_dataset(data, data_options(loaded, columns, false));
   const Estimates estimates = estimate(loaded, dataset);

@@ -117,6 +117,7 @@ void run_simulate(const Arguments& arguments) {
   if (command.common.json && command.output == "-")
     throw ConfigError("--json needs -o FILE for the data: standard output cannot hold both");
   check_output(command.output, {command.from});
+  check_output_name(command.output);
   const SimulateOptions options = command.simulate.values();
   Dataset data = command.system == kReplay ? replayed(command) : simulate(command.system, options);
   spoil(data, command.spoil.values(), options.seed);

@@ -1,6 +1,6 @@
 # cmake --install puts the library, its public headers and a package for find_package(kalmia) in
 # place. The package asks only for what linking needs: Threads, and for a static library also
-# Highway, zlib and libsndfile (and MPI when built with it).
+# Highway, fmt, zlib and libsndfile (and MPI when built with it).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -81,7 +81,8 @@ class Model {
   /// The `horizon` steps after the end of each series.
   Estimates forecast(const Dataset& data, int horizon, int threads = 0) const;
   /// `count` trajectories of each series from the smoothing distribution: covariance empty, series
-  /// repeated `count` times with keys `<key>#<sample>`.
+  /// repeated `count` times with keys `<key>#1`, `<key>#2`, ...; a series without a key gives `1`,
+  /// `2`, ... under the key name `sample`.
   Estimates sample(const Dataset& data, int count, std::uint64_t seed, int threads = 0) const;
   /// One per series of the data.
   std::vector<Innovations> innovations(const Dataset& data, int threads = 0) const;

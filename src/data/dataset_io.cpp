@@ -52,6 +52,14 @@ Dataset read_dataset(const std::string& path, const DataOptions& options) {
   }
 }
 
+void check_output_name(const std::string& path) {
+  try {
+    data::format_of(path);
+  } catch (const DataError& error) {
+    throw ConfigError(error.what());
+  }
+}
+
 void write_dataset(const std::string& path, const Dataset& data) {
   const data::Format format = data::format_of(path);
   AtomicFile file(path);

@@ -78,7 +78,7 @@ void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weig
   moments.x_pred = s.x_pred.data();
   moments.P_pred = s.P_pred.data();
   moments.F = s.F.data();
-  with_sizes(*model.architecture, [&](auto N, auto M) HWY_ATTR {
+  with_sizes<T>(*model.architecture, [&](auto N, auto M) HWY_ATTR {
     RecursionPass<T, decltype(N)::value, decltype(M)::value> recursion(model, in, s.workspace, 0);
     recursion.begin_forward_single(state.x.data(), state.P.data());
     recursion.forward(0, 1, moments);

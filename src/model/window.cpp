@@ -34,7 +34,7 @@ void forward_turns(const WindowModel<T>& model, const WindowInput<T>& in, Carry<
 template <typename T>
 void forward_here(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
                   const WindowMoments& moments, Workspace<T>& ws) {
-  with_sizes(*model.architecture, [&](auto N, auto M) HWY_ATTR {
+  with_sizes<T>(*model.architecture, [&](auto N, auto M) HWY_ATTR {
     if (ws.training)
       forward_turns<true, decltype(N)::value, decltype(M)::value>(model, in, carry, moments, ws);
     else
@@ -68,7 +68,7 @@ void backward_turns(const WindowModel<T>& model, const WindowInput<T>& in, doubl
 template <typename T>
 void backward_here(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
                    Workspace<T>& ws) {
-  with_sizes(*model.architecture, [&](auto N, auto M) HWY_ATTR {
+  with_sizes<T>(*model.architecture, [&](auto N, auto M) HWY_ATTR {
     backward_turns<decltype(N)::value, decltype(M)::value>(model, in, scale, ws);
   });
 }

@@ -91,6 +91,10 @@ class Output(ProgramTest):
             with self.subTest(arguments=arguments):
                 self.fail_with(2, arguments, ["is both input and output"])
 
+    def test_a_name_without_a_format_is_found_before_the_work(self):
+        self.fail_with(2, ["smooth", "m", "d", "-o", "out.xlsx"], ["out.xlsx", ".csv", ".npz"])
+        self.fail_with(2, ["simulate", "lorenz", "-o", "out.docx"], ["out.docx", ".csv"])
+
     def test_a_missing_folder_is_found_before_the_work(self):
         # The data do not exist either: the output is looked at first.
         self.fail_with(1, ["fit", "absent.csv", "-o", "nowhere/m.kalmia"], ["no folder nowhere"])

@@ -55,6 +55,11 @@ TEST(DatasetIo, SaysWhatCannotBeRead) {
 }
 
 // What fails halfway leaves the earlier file and nothing else.
+TEST(DatasetIo, KnowsWhatNamesItCanWriteTo) {
+  for (const char* name : {"-", "out.csv", "out.NPZ", "a.b/pipe"}) check_output_name(name);
+  EXPECT_THROW(check_output_name("out.xlsx"), ConfigError);
+}
+
 TEST(DatasetIo, WritesAllOrNothing) {
   const ScratchFolder folder;
   for (const char* name : {"a.csv", "a.jsonl", "a.npz", "a.npy", "a.wav", "a.flac"}) {
