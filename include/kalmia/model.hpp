@@ -46,6 +46,13 @@ struct Innovations {
   std::vector<double> covariance;  ///< (steps, M, M)
 };
 
+/// Everything one run over the data gives.
+struct Analysis {
+  Estimates filtered;
+  Estimates smoothed;
+  std::vector<Innovations> innovations;  ///< one per series
+};
+
 class Stream;
 
 /// A fitted model. Immutable; copies share their parameters.
@@ -74,7 +81,8 @@ class Model {
   const DataOptions& data_options() const;
 
   /// x[k|<=k]. `threads` 0: all the machine has. Results do not depend on it. Throws DataError if
-  /// the data do not have the model's measured columns, NumericalError if a covariance breaks down.
+  /// the data do not have the model's measured columns or time step, NumericalError if a covariance
+  /// breaks down.
   Estimates filter(const Dataset& data, int threads = 0) const;
   /// x[k|0:K], by the linearized (Rauch-Tung-Striebel) smoother over the filter.
   Estimates smooth(const Dataset& data, int threads = 0) const;
@@ -86,6 +94,8 @@ class Model {
   Estimates sample(const Dataset& data, int count, std::uint64_t seed, int threads = 0) const;
   /// One per series of the data.
   std::vector<Innovations> innovations(const Dataset& data, int threads = 0) const;
+  /// The three above from one run of the filter.
+  Analysis analyse(const Dataset& data, int threads = 0) const;
 
   /// A filter that takes one measurement at a time.
   Stream stream() const;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
+#include "infer/scaled_data.hpp"
 #include "infer/stream_impl.hpp"
 
 namespace kalmia {
@@ -45,7 +45,7 @@ void Stream::Impl::restart() {
 void Stream::Impl::load(const State& from) {
   if (from.network.size() != state.h.size() + state.features.size() ||
       from.filter.size() != 1 + last.size() + state.centre.size() + state.x.size() + state.P.size())
-    throw DataError("step: the state is not one of this model; let start() of its stream make it");
+    throw DataError("the state is not one of this model; let start() of its stream make it");
   const float* network = from.network.data();
   std::copy_n(network, state.h.size(), state.h.begin());
   std::copy_n(network + state.h.size(), state.features.size(), state.features.begin());
@@ -86,37 +86,30 @@ void Stream::step(State& state, std::span<const double> given) {
   Impl& s = *impl_;
   const model::Units& units = s.model->learned->description().units;
   if (given.size() != s.y.size())
-    throw DataError("step: " + std::to_string(given.size()) + " values, but the model measures " +
+    throw DataError(std::to_string(given.size()) + " values, but the model measures " +
                     std::to_string(s.y.size()) + " channels");
-  int measured = 0;
-  double log_units = 0;
+  infer::Measured measured;
   for (std::size_t m = 0; m < given.size(); ++m) {
     if (std::isinf(given[m]))
-      throw DataError("step: value " + std::to_string(m + 1) +
+      throw DataError("value " + std::to_string(m + 1) +
                       " is infinite; use NaN for a missing value");
     s.y[m] = (given[m] - units.y_offset[m]) / units.y_scale[m];
     if (std::isnan(given[m])) continue;
-    ++measured;
-    log_units += std::log(units.y_scale[m]);
+    measured.add({1, std::log(units.y_scale[m])});
   }
   s.load(state);
   const model::StreamResult result = s.step(s.y.data());
   if (result.failed)
     throw NumericalError(
-        "step: the likelihood is not finite; the measurement is beyond anything the model can "
+        "the likelihood is not finite; the measurement is beyond anything the model can "
         "follow. Start the series anew");
   if (!s.finite())
     throw NumericalError(
-        "step: the prediction through missing values is not finite. Start the series anew");
+        "the prediction through missing values is not finite. Start the series anew");
   s.show(s.y.data());
   s.store(state);
-  const std::size_t N = s.mean.size();
-  for (std::size_t i = 0; i < N; ++i) {
-    s.mean[i] = units.x_offset[i] + units.x_scale[i] * s.state.x[i];
-    for (std::size_t j = 0; j < N; ++j)
-      s.covariance[i * N + j] = units.x_scale[i] * units.x_scale[j] * s.state.P[i * N + j];
-  }
-  s.log_likelihood = -0.5 * (result.nll + measured * std::log(2 * std::numbers::pi)) - log_units;
+  units.to_user(s.state.x.data(), s.state.P.data(), s.mean.data(), s.covariance.data());
+  s.log_likelihood = measured.log_likelihood(result.nll);
 }
 
 std::span<const double> Stream::mean() const { return impl_->mean; }

@@ -59,6 +59,15 @@ void attach(const prior::Expert& expert, FeatureSpec& features) {
 
 }  // namespace
 
+void Units::to_user(const double* x, const double* P, double* mean, double* covariance) const {
+  const std::size_t N = x_scale.size();
+  for (std::size_t i = 0; i < N; ++i) {
+    mean[i] = x_offset[i] + x_scale[i] * x[i];
+    for (std::size_t j = 0; j < N; ++j)
+      covariance[i * N + j] = x_scale[i] * x_scale[j] * P[i * N + j];
+  }
+}
+
 Units make_units(const prior::Expert& expert, const std::vector<ChannelStatistics>& channels,
                  double dt) {
   Units units;

@@ -20,6 +20,9 @@ namespace kalmia::model {
 struct Units {
   std::vector<double> y_scale, y_offset;  ///< M
   std::vector<double> x_scale, x_offset;  ///< N
+
+  /// A state's moments in the user's units.
+  void to_user(const double* x, const double* P, double* mean, double* covariance) const;
 };
 
 /// Everything about a model but its numbers; what the file's header says.

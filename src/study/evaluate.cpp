@@ -11,9 +11,8 @@ Evaluation evaluate(const Model& model, const Dataset& given, const EvaluateOpti
   study::truth_kind(data, static_cast<std::size_t>(model.state_dim()),
                     static_cast<std::size_t>(model.meas_dim()));
   const Dataset shown = study::shown_data(data, options);
-  const Estimates filtered = model.filter(shown, options.threads);
-  const Estimates smoothed = model.smooth(shown, options.threads);
-  return study::score(data, shown, filtered, smoothed, model.innovations(shown, options.threads),
+  const Analysis analysis = model.analyse(shown, options.threads);
+  return study::score(data, shown, analysis.filtered, analysis.smoothed, analysis.innovations,
                       model.emission(), model.noise());
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
 
 #include "base/random.hpp"
@@ -56,34 +55,6 @@ Split split_data(const std::vector<int>& lengths, double share, std::uint64_t se
           {{s, std::max(0, from - kSettling), std::min(steps, from + kPiece)}, from});
   }
   return split;
-}
-
-ScaledData::ScaledData(const Dataset& data, const model::Units& units)
-    : meas_dim_(data.meas_dim()) {
-  for (const double scale : units.y_scale) log_unit_.push_back(std::log(scale));
-  const auto M = static_cast<std::size_t>(meas_dim_);
-  for (const Series& series : data.series) {
-    std::vector<double>& y = y_.emplace_back(series.y);
-    for (std::size_t i = 0; i < y.size(); ++i)
-      y[i] = (y[i] - units.y_offset[i % M]) / units.y_scale[i % M];
-  }
-}
-
-Measured ScaledData::measured(const double* y) const {
-  Measured result;
-  for (int m = 0; m < meas_dim_; ++m)
-    if (!std::isnan(y[m])) result.add({1, log_unit_[static_cast<std::size_t>(m)]});
-  return result;
-}
-
-Measured ScaledData::measured(const Stretch& stretch) const {
-  Measured result;
-  for (int k = stretch.begin; k < stretch.end; ++k) result.add(measured(at(stretch.series, k)));
-  return result;
-}
-
-double Measured::loss(double nll) const {
-  return (0.5 * nll + log_units) / values + 0.5 * std::log(2 * std::numbers::pi);
 }
 
 template <typename T>

@@ -1,22 +1,16 @@
-// Measurements in the model's units, and which of them are for learning and which for choosing.
+// Which measurements are for learning and which for choosing.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "infer/run.hpp"
-#include "kalmia/data.hpp"
-#include "model/learned_model.hpp"
+#include "infer/scaled_data.hpp"
 
 namespace kalmia::train {
 
-/// Steps begin..end-1 of a series.
-struct Stretch {
-  int series = 0;
-  int begin = 0;
-  int end = 0;
-  int steps() const { return end - begin; }
-};
+using infer::Measured;
+using infer::ScaledData;
+using infer::Stretch;
 
 /// A stretch to be filtered, of which only the steps from `score_from` on count: the filter has
 /// settled by then.
@@ -40,44 +34,6 @@ inline constexpr int kSettling = 64;
 /// `share` of the steps are held out (0: none). Held-out ends are cut into pieces that run side by
 /// side. Series that are empty take part in nothing.
 Split split_data(const std::vector<int>& lengths, double share, std::uint64_t seed);
-
-/// How many values were measured, and the sum of the logarithms of their units: what it takes to
-/// state a likelihood in the user's units.
-struct Measured {
-  double values = 0;
-  double log_units = 0;
-  void add(const Measured& other) {
-    values += other.values;
-    log_units += other.log_units;
-  }
-  /// The mean negative log-likelihood of a value in the user's units, from the engine's
-  /// nll = r' M^-1 r + log det M over these values.
-  double loss(double nll) const;
-};
-
-/// The measurements of all series in the model's units, NaN = missing. Truth stays behind.
-class ScaledData {
- public:
-  ScaledData(const Dataset& data, const model::Units& units);
-
-  int meas_dim() const { return meas_dim_; }
-  const double* at(int series, int step) const {
-    return y_[static_cast<std::size_t>(series)].data() +
-           static_cast<std::ptrdiff_t>(step) * meas_dim_;
-  }
-  infer::Piece piece(const Stretch& stretch) const {
-    return {at(stretch.series, stretch.begin), stretch.steps()};
-  }
-  /// The measured values of one step, M numbers.
-  Measured measured(const double* y) const;
-  /// Those of a stretch.
-  Measured measured(const Stretch& stretch) const;
-
- private:
-  int meas_dim_;
-  std::vector<double> log_unit_;  // M
-  std::vector<std::vector<double>> y_;
-};
 
 /// Mean negative log-likelihood of a held-out measured value, in the user's units (nats).
 template <typename T>

@@ -107,6 +107,45 @@ TEST(Model, InnovationsAreThoseOfTheKalmanFilter) {
   }
 }
 
+TEST(Model, OneAnalysisGivesWhatThreeRunsGive) {
+  const Model model = public_model(test::static_case(2));
+  const Dataset data = motion_data(2, kLengths, 3, 0.2);
+  const Analysis analysis = model.analyse(data, 2);
+  const Estimates filtered = model.filter(data, 1), smoothed = model.smooth(data, 1);
+  const std::vector<Innovations> innovations = model.innovations(data, 1);
+  EXPECT_EQ(analysis.filtered.log_likelihood, filtered.log_likelihood);
+  EXPECT_EQ(analysis.smoothed.log_likelihood, smoothed.log_likelihood);
+  ASSERT_EQ(analysis.innovations.size(), kLengths.size());
+  for (std::size_t s = 0; s < kLengths.size(); ++s) {
+    EXPECT_EQ(analysis.filtered.series[s].mean, filtered.series[s].mean);
+    EXPECT_EQ(analysis.filtered.series[s].covariance, filtered.series[s].covariance);
+    EXPECT_EQ(analysis.smoothed.series[s].mean, smoothed.series[s].mean);
+    EXPECT_EQ(analysis.smoothed.series[s].covariance, smoothed.series[s].covariance);
+    EXPECT_EQ(analysis.innovations[s].covariance, innovations[s].covariance);
+    ASSERT_EQ(analysis.innovations[s].residual.size(), innovations[s].residual.size());
+    for (std::size_t i = 0; i < innovations[s].residual.size(); ++i)
+      EXPECT_TRUE(analysis.innovations[s].residual[i] == innovations[s].residual[i] ||
+                  (std::isnan(analysis.innovations[s].residual[i]) &&
+                   std::isnan(innovations[s].residual[i])));
+  }
+}
+
+TEST(Model, DataOfAnotherTimeStepAreRefused) {
+  const Model model = public_model(test::static_case(2));
+  Dataset data = motion_data(2, {20}, 3, 0);
+  for (double& t : data.series[0].t) t *= 1.05;
+  EXPECT_NO_THROW(model.filter(data));
+  for (double& t : data.series[0].t) t *= 2;
+  try {
+    model.filter(data);
+    FAIL() << "no exception";
+  } catch (const DataError& error) {
+    const std::string message = error.what();
+    for (const char* part : {"walk.csv", "apart", "fitted to steps of"})
+      EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+}
+
 TEST(Model, KeysTimesAndNamesAreCarriedOver) {
   const Dataset data = motion_data(2, kLengths, 84);
   const Model model = public_model(test::static_case(2));

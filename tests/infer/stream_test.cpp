@@ -112,11 +112,11 @@ TEST(Stream, ARefusedMeasurementLeavesTheStateAsItWas) {
   const Stream::State before = state;
   const double infinite[] = {100, std::numeric_limits<double>::infinity()};
   EXPECT_EQ(message_of<DataError>([&] { stream.step(state, infinite); }),
-            "step: value 2 is infinite; use NaN for a missing value");
+            "value 2 is infinite; use NaN for a missing value");
   EXPECT_EQ(message_of<DataError>([&] {
               stream.step(state, {good, 1});
             }),
-            "step: 1 values, but the model measures 2 channels");
+            "1 values, but the model measures 2 channels");
   EXPECT_EQ(state.network, before.network);
   EXPECT_TRUE(test::same_bits(state.filter, before.filter));
 }

@@ -1,0 +1,142 @@
+#include "infer/series_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kalman/matrix_checks.hpp"
+
+namespace kalmia::infer {
+namespace {
+
+using kalman::number_text;
+
+// Steps that are worked on at a time.
+constexpr std::size_t kChunkSteps = std::size_t{1} << 21;
+// Time steps that differ by more than this share are not the same.
+constexpr double kSameStep = 0.1;
+
+std::string source(const Dataset& data) {
+  return data.source.empty() ? std::string("the data") : data.source;
+}
+
+std::string list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+void check_channels(const model::LearnedModel<float>& model, const Dataset& data) {
+  const auto M = static_cast<std::size_t>(model.meas_dim());
+  if (data.y_names.size() != M)
+    throw DataError(source(data) + ": the data have " + std::to_string(data.y_names.size()) +
+                    " measured columns, but the model has " + std::to_string(M) + " (" +
+                    list(model.description().measured_names) + "); name them with --measure");
+  for (const Series& series : data.series) {
+    if (series.y.size() != static_cast<std::size_t>(series.steps) * M)
+      throw DataError("series \"" + series.key + "\" has " + std::to_string(series.y.size()) +
+                      " values, but " + std::to_string(series.steps) + " steps of " +
+                      std::to_string(M) + " channels");
+    for (std::size_t i = 0; i < series.y.size(); ++i)
+      if (std::isinf(series.y[i]))
+        throw DataError(source(data) +
+                        (series.key.empty() ? "" : ", series \"" + series.key + "\"") + ", step " +
+                        std::to_string(i / M + 1) + ", column " + data.y_names[i % M] +
+                        ": the value is infinite; leave it empty to mark it as missing");
+  }
+}
+
+bool has_steps(const Dataset& data) {
+  return std::any_of(data.series.begin(), data.series.end(),
+                     [](const Series& series) { return series.t.size() > 1; });
+}
+
+// A model's rates and noises are those of its own time step.
+void check_step(const model::LearnedModel<float>& model, const Dataset& data) {
+  const double dt = model.description().dt;
+  if (has_steps(data) && std::abs(data.step_size() - dt) > kSameStep * dt)
+    throw DataError(source(data) + ": steps are " + number_text(data.step_size()) +
+                    " apart, but the model was fitted to steps of " + number_text(dt) +
+                    "; bring the data to that step, or fit a model to them");
+}
+
+const Dataset& checked(const model::LearnedModel<float>& model, const Dataset& data) {
+  check_channels(model, data);
+  check_step(model, data);
+  return data;
+}
+
+}  // namespace
+
+SeriesRun::SeriesRun(const model::LearnedModel<float>& model, const Dataset& data, int threads)
+    : model_(model),
+      data_(checked(model, data)),
+      team_(threads),
+      scaled_(data, model.description().units) {
+  for (int s = 0; s < scaled_.series_count(); ++s)
+    measured_.add(scaled_.measured(scaled_.series(s)));
+}
+
+double SeriesRun::dt() const {
+  return has_steps(data_) ? data_.step_size() : model_.description().dt;
+}
+
+std::string SeriesRun::name(int series) const {
+  const std::string& key = data_.series[static_cast<std::size_t>(series)].key;
+  return source(data_) + (key.empty() ? "" : ", series \"" + key + "\"");
+}
+
+// Series of similar length. A chunk is as wide as its longest series, which comes first.
+std::vector<std::vector<int>> SeriesRun::chunks() const {
+  const auto steps = [&](int s) { return data_.series[static_cast<std::size_t>(s)].steps; };
+  std::vector<int> order(data_.series.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return steps(a) > steps(b); });
+  std::vector<std::vector<int>> result;
+  for (const int s : order) {
+    if (result.empty() ||
+        (result.back().size() + 1) * static_cast<std::size_t>(steps(result.back()[0])) >
+            kChunkSteps)
+      result.emplace_back();
+    result.back().push_back(s);
+  }
+  return result;
+}
+
+void SeriesRun::for_each_pass(const Wanted& wanted, const Take& take) {
+  for (const std::vector<int>& chunk : chunks()) {
+    std::vector<Piece> pieces;
+    for (const int s : chunk) pieces.push_back(scaled_.piece(scaled_.series(s)));
+    FilterPass pass = run_pass(model_, pieces, wanted, team_, [&](int piece) {
+      return name(chunk[static_cast<std::size_t>(piece)]);
+    });
+    take(pass, chunk);
+  }
+}
+
+void SeriesRun::smooth(FilterPass& pass, const std::vector<int>& series) {
+  smooth_pass(pass, team_,
+              [&](int piece) { return name(series[static_cast<std::size_t>(piece)]); });
+}
+
+Estimates SeriesRun::empty_estimates() const {
+  Estimates estimates;
+  estimates.state_names = model_.expert().state_names;
+  estimates.key_name = data_.key_name;
+  estimates.time_name = data_.time_name;
+  estimates.time_kind = data_.time_kind;
+  estimates.measured_values = static_cast<std::size_t>(measured_.values);
+  return estimates;
+}
+
+StateEstimates room_for(const Series& series, int steps, int state_dim) {
+  const auto rows = static_cast<std::size_t>(steps) * static_cast<std::size_t>(state_dim);
+  StateEstimates result;
+  result.key = series.key;
+  result.steps = steps;
+  result.mean.resize(rows);
+  result.covariance.resize(rows * static_cast<std::size_t>(state_dim));
+  return result;
+}
+
+}  // namespace kalmia::infer
