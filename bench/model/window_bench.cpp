@@ -27,7 +27,7 @@ struct LorenzFilter {
   explicit LorenzFilter(int lanes)
       : architecture(options()),
         emission(3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.25, 0, 0, 0, 0.25, 0, 0, 0, 0.25}),
-        map(2, 0.05, std::make_shared<prior::LorenzMatrix>()),
+        map(2, std::make_shared<prior::LorenzMatrix>()),
         parameters(static_cast<std::size_t>(architecture.parameters.size())) {
     initialise(architecture, 1, 0.3, 1.0, parameters.data());
     network.pack(architecture, parameters.data());
@@ -41,7 +41,9 @@ struct LorenzFilter {
     o.state_dim = o.meas_dim = o.input_dim = 3;
     return o;
   }
-  WindowModel<float> model() const { return {&architecture, &network, &emission, &map}; }
+  WindowModel<float> model() const {
+    return {&architecture, &network, &emission, &map, nullptr, 0.05};
+  }
 };
 
 void report(benchmark::State& state, double steps, double flops) {

@@ -73,7 +73,7 @@ double rate_of(double seconds, const Work& work) {
 std::unique_ptr<kalmia::kalman::TransitionMap> map_of(const json& spec) {
   if (spec.at("kind") == "lorenz")
     return std::make_unique<prior::TaylorMap>(
-        spec.at("order").get<int>(), spec.at("dt").get<double>(),
+        spec.at("order").get<int>(),
         std::make_shared<prior::LorenzMatrix>(spec.at("sigma"), spec.at("rho"), spec.at("beta")));
   const auto F = spec.at("F").get<std::vector<double>>();
   int n = 0;
@@ -116,7 +116,8 @@ struct LearnedCase {
   }
 
   model::WindowModel<float> window_model() const {
-    return {&architecture, &network, &emission, map.get()};
+    return {&architecture, &network, &emission,
+            map.get(),     nullptr,  spec.at("map").value("dt", 1.0)};
   }
   std::size_t at(int sequence, int k) const {
     return static_cast<std::size_t>((sequence * steps + k) * M);

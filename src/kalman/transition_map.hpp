@@ -5,25 +5,39 @@
 
 namespace kalmia::kalman {
 
-/// x[k] ~ F(x[k-1]) x[k-1] + e(x[k-1]), for one line of lanes (8 sequences in double).
-/// All arrays are line matrices: entry i of a vector, or (i, j) of a row-major matrix, is 8
-/// consecutive doubles, one per lane. Calls are const and thread-safe; `scratch` has
-/// `scratch_size()` doubles and may be used freely.
+/// Where a map is evaluated, for one line of lanes (8 sequences in double): entry i of a vector is
+/// 8 consecutive doubles, one per lane.
+struct MapPoint {
+  const double* x = nullptr;      ///< the state before the step, N lines
+  const double* dt = nullptr;     ///< the length of the step, 1 line
+  const double* u = nullptr;      ///< control inputs that act during the step, U lines
+  const double* theta = nullptr;  ///< the map's parameters, P numbers, the same for all lanes
+};
+
+/// x[k] ~ F(x[k-1], dt, u; theta) x[k-1] + e(x[k-1], dt, u; theta).
+///
+/// Matrices are line matrices, row-major. Calls are const and thread-safe; `scratch` has
+/// `scratch_size()` doubles, aligned to a line, and may be used freely.
 class TransitionMap {
  public:
   virtual ~TransitionMap() = default;
 
   virtual int state_dim() const = 0;
+  /// U, the number of inputs that are read.
+  virtual int input_dim() const { return 0; }
+  /// P, the number of parameters.
+  virtual int parameter_count() const { return 0; }
 
   /// Doubles of scratch that the two functions below need.
   virtual std::size_t scratch_size() const = 0;
 
-  /// Sets F (N x N) and e (N) to the local map at x (N).
-  virtual void forward(const double* x, double* F, double* e, double* scratch) const = 0;
+  /// Sets F (N x N) and e (N) to the local map at a point.
+  virtual void forward(const MapPoint& at, double* F, double* e, double* scratch) const = 0;
 
-  /// Adjoint: d_x += (dF/dx)' d_F + (de/dx)' d_e.
-  virtual void backward(const double* x, const double* d_F, const double* d_e, double* d_x,
-                        double* scratch) const = 0;
+  /// Adjoint: d_x += (dF/dx)' d_F + (de/dx)' d_e, and likewise d_theta (P lines: each lane's share)
+  /// for the parameters.
+  virtual void backward(const MapPoint& at, const double* d_F, const double* d_e, double* d_x,
+                        double* d_theta, double* scratch) const = 0;
 };
 
 }  // namespace kalmia::kalman

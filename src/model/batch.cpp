@@ -83,6 +83,8 @@ WindowInput<T> LaneGroup<T>::view() const {
   input.y = y.data();
   input.observed = observed.data();
   input.centre = centre.data();
+  input.dt = dt.data();
+  input.u = u.data();
   input.length = length.empty() ? nullptr : length.data();
   input.fresh = fresh.empty() ? nullptr : fresh.data();
   return input;
@@ -101,7 +103,8 @@ BatchEngine<T>::BatchEngine(const WindowModel<T>& model, ThreadTeam& team, int m
 
 template <typename T>
 BatchResult BatchEngine<T>::gradient(std::span<LaneGroup<T>> groups, double scale,
-                                     std::span<T> gradient, std::span<double> d_R) {
+                                     std::span<T> gradient, std::span<double> d_R,
+                                     std::span<double> d_theta) {
   if (!training_) throw ConfigError("BatchEngine::gradient needs an engine made for training");
   const auto parameters = static_cast<std::size_t>(model_.architecture->parameters.size());
   if (gradient.size() != parameters)
@@ -110,6 +113,7 @@ BatchResult BatchEngine<T>::gradient(std::span<LaneGroup<T>> groups, double scal
   group_results_.resize(groups.size());
   group_gradients_.resize(std::max(group_gradients_.size(), groups.size()));
   group_d_R_.resize(group_gradients_.size());
+  group_d_theta_.resize(group_gradients_.size());
   team_.run(static_cast<int>(groups.size()), [&](int index, int thread) {
     const auto g = static_cast<std::size_t>(index);
     Workspace<T>& ws = workspaces_[static_cast<std::size_t>(thread)];
@@ -120,16 +124,20 @@ BatchResult BatchEngine<T>::gradient(std::span<LaneGroup<T>> groups, double scal
     if (group_gradients_[g].empty()) {
       group_gradients_[g].resize(parameters);
       group_d_R_[g].resize(ws.d_R.size());
+      group_d_theta_[g].resize(ws.d_theta.size());
     }
     std::copy_n(ws.gradient.data(), parameters, group_gradients_[g].data());
     std::copy_n(ws.d_R.data(), ws.d_R.size(), group_d_R_[g].data());
+    std::copy_n(ws.d_theta.data(), ws.d_theta.size(), group_d_theta_[g].data());
   });
   std::fill(gradient.begin(), gradient.end(), T(0));
   std::fill(d_R.begin(), d_R.end(), 0.0);
+  std::fill(d_theta.begin(), d_theta.end(), 0.0);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const T* part = group_gradients_[g].data();
     for (std::size_t i = 0; i < parameters; ++i) gradient[i] += part[i];
     for (std::size_t i = 0; i < d_R.size(); ++i) d_R[i] += group_d_R_[g][i];
+    for (std::size_t i = 0; i < d_theta.size(); ++i) d_theta[i] += group_d_theta_[g][i];
   }
   return total<T>(group_results_, groups);
 }

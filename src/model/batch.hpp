@@ -24,6 +24,8 @@ struct LaneGroup {
   Buffer<double> y;                 ///< [step][meas_dim][lane]
   Buffer<double> observed;          ///< [step][meas_dim][lane], or empty: all measured
   Buffer<double> centre;            ///< [step][state_dim][lane], or empty: 0
+  Buffer<double> dt;                ///< [step][lane], or empty: the model's
+  Buffer<double> u;                 ///< [step][inputs][lane], or empty: none
   std::vector<int> length;          ///< [lane], or empty: all lanes have `steps`
   std::vector<std::uint8_t> fresh;  ///< [lane], or empty: all lanes start here
   Carry<T> carry;
@@ -56,9 +58,10 @@ class BatchEngine {
               bool training);
 
   /// Forward and backward over all groups: `gradient` is set to that of scale * nll, `d_R` (if not
-  /// empty, M x M) likewise. Carries move on. Sums run in the order of the groups.
+  /// empty, M x M) and `d_theta` (if not empty) likewise. Carries move on. Sums run in the order of
+  /// the groups.
   BatchResult gradient(std::span<LaneGroup<T>> groups, double scale, std::span<T> gradient,
-                       std::span<double> d_R = {});
+                       std::span<double> d_R = {}, std::span<double> d_theta = {});
 
   /// Forward only. `moments` is empty or has one entry per group.
   BatchResult forward(std::span<LaneGroup<T>> groups, std::span<const WindowMoments> moments = {});
@@ -69,7 +72,7 @@ class BatchEngine {
   bool training_;
   std::vector<Workspace<T>> workspaces_;  // one per thread
   std::vector<Buffer<T>> group_gradients_;
-  std::vector<Buffer<double>> group_d_R_;
+  std::vector<Buffer<double>> group_d_R_, group_d_theta_;
   std::vector<BatchResult> group_results_;
 };
 

@@ -76,7 +76,8 @@ class LearnedModel {
 
   /// What the engine runs; valid as long as this object.
   WindowModel<T> window() const {
-    return {&architecture_, &network_, &emission_, expert_.map.get()};
+    return {&architecture_,    &network_, &emission_,
+            expert_.map.get(), nullptr,   expert_.physical ? description_.dt : 1.0};
   }
 
  private:

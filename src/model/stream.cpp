@@ -73,6 +73,8 @@ void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weig
   in.y = s.y.data();
   in.observed = s.observed.data();
   in.centre = s.centre.data();
+  in.dt = s.dt.data();
+  in.u = s.u.data();
   in.fresh = s.fresh.data();
   WindowMoments moments;
   moments.x_pred = s.x_pred.data();
@@ -174,6 +176,9 @@ FilterStream<T>::FilterStream(const WindowModel<T>& model, std::span<const T> pa
   scratch_.y.resize(M * lanes);
   scratch_.observed.resize(M * lanes);
   scratch_.centre.resize(N * lanes);
+  scratch_.dt.resize(lanes);
+  if (model.map != nullptr)
+    scratch_.u.resize(static_cast<std::size_t>(model.map->input_dim()) * lanes);
   scratch_.F.resize(N * N * lanes);
   scratch_.x_pred.resize(N * lanes);
   scratch_.P_pred.resize(N * N * lanes);
@@ -197,7 +202,8 @@ StreamState<T> FilterStream<T>::start() const {
 }
 
 template <typename T>
-StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double> y) {
+StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double> y, double dt,
+                                   std::span<const double> u) {
   Scratch& s = scratch_;
   if (y.size() * static_cast<std::size_t>(kLanes) != s.y.size())
     throw ConfigError("step: " + std::to_string(y.size()) +
@@ -207,6 +213,11 @@ StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double
     spread(y[i], i, s.y.data());
     spread(std::isnan(y[i]) ? 0.0 : 1.0, i, s.observed.data());
   }
+  if (u.size() * static_cast<std::size_t>(kLanes) != s.u.size())
+    throw ConfigError("step: " + std::to_string(u.size()) + " inputs, but the expert map reads " +
+                      std::to_string(s.u.size() / static_cast<std::size_t>(kLanes)));
+  spread(std::isnan(dt) ? model_.dt : dt, 0, s.dt.data());
+  for (std::size_t i = 0; i < u.size(); ++i) spread(u[i], i, s.u.data());
   for (std::size_t i = 0; i < state.centre.size(); ++i) spread(state.centre[i], i, s.centre.data());
   std::fill(s.fresh.begin(), s.fresh.end(), static_cast<std::uint8_t>(state.started ? 0 : 1));
   std::copy(state.h.begin(), state.h.end(), s.h.data());

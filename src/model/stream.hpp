@@ -1,6 +1,7 @@
 // One step of one sequence: the filter as it runs inside a user's program.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -40,9 +41,13 @@ class FilterStream {
 
   StreamState<T> start() const;
 
-  /// Predicts from the state's past and updates with y[k] (NaN = missing). Before the next step the
-  /// caller sets state.features and, for a centred residual, state.centre (zero at the start).
-  StreamResult step(StreamState<T>& state, std::span<const double> y);
+  /// Predicts from the state's past and updates with y[k] (NaN = missing). `dt` is the length of
+  /// the step that leads to k, in the map's unit (NaN: the model's), `u` the inputs that act during
+  /// it, as many as the map reads. Before the next step the caller sets state.features and, for a
+  /// centred residual, state.centre (zero at the start).
+  StreamResult step(StreamState<T>& state, std::span<const double> y,
+                    double dt = std::numeric_limits<double>::quiet_NaN(),
+                    std::span<const double> u = {});
 
   /// x[k|<k] and P[k|<k] of the last step.
   std::span<const double> x_pred() const { return x_pred_; }
@@ -61,7 +66,7 @@ class FilterStream {
   struct Scratch {
     Buffer<T> gates_input, gates_hidden, h, a, b;
     Workspace<T> workspace;
-    Buffer<double> y, observed, centre, x_pred, P_pred, F;
+    Buffer<double> y, observed, centre, dt, u, x_pred, P_pred, F;
     std::vector<std::uint8_t> fresh;
   };
 

@@ -126,9 +126,12 @@ std::size_t times(int a, int b) {
 }
 
 // Lines of RecursionPass's matrices, then the scratch of the steps.
-std::size_t recursion_lines(int N, int M) {
-  return times(4 * N, N) + times(5, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 3 +
-         static_cast<std::size_t>(kalman::step_scratch_lines(N, M));
+std::size_t recursion_lines(int N, int M, const kalman::TransitionMap* map) {
+  const std::size_t of_map = map == nullptr ? 0
+                                            : static_cast<std::size_t>(map->input_dim()) +
+                                                  static_cast<std::size_t>(map->parameter_count());
+  return times(4 * N, N) + times(6, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 5 +
+         of_map + static_cast<std::size_t>(kalman::step_scratch_lines(N, M));
 }
 
 [[noreturn]] void refuse(const std::string& message) { throw ConfigError("window: " + message); }
@@ -144,6 +147,11 @@ void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspac
   if (model.map != nullptr && model.map->state_dim() != arch.state_dim())
     refuse("the expert map has " + text(model.map->state_dim()) + " states, but the model has " +
            text(arch.state_dim()));
+  if (model.map != nullptr && model.map->parameter_count() > 0 && model.theta == nullptr)
+    refuse("the expert map has " + text(model.map->parameter_count()) +
+           " parameters, but theta is null");
+  if (model.map != nullptr && model.map->input_dim() > 0 && in.u == nullptr)
+    refuse("the expert map reads " + text(model.map->input_dim()) + " inputs, but u is null");
   if (model.network->decoder.forward.back().tile_rows != lanes::tile_shape().rows)
     refuse("the weights were packed for another instruction set; pack them again");
   if (in.lanes <= 0 || in.lanes % lanes::kLaneQuantum != 0)
@@ -189,7 +197,7 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
   records.resize(times(RecordRows(arch, training).total, lanes) * static_cast<std::size_t>(steps));
   start_h.resize(times(hidden, lanes));
   slots.resize(times(slot, lines * (training ? steps + 1 : 2)) * line);
-  line_scratch.resize(recursion_lines(N, M) * line);
+  line_scratch.resize(recursion_lines(N, M, map) * line);
   map_scratch.resize(map == nullptr ? 0 : map->scratch_size());
   if (!training) return;
   const auto parameters = static_cast<std::size_t>(arch.parameters.size());
@@ -199,13 +207,15 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
   for (const int width : arch.options.decoder) widest = std::max(widest, width);
   transposed.resize(times(lanes::padded_to_line<T>(widest), lanes) * (kChunkSteps + 1));
   d_R.resize(times(M, M));
+  const int P = map == nullptr ? 0 : map->parameter_count();
+  d_theta.resize(static_cast<std::size_t>(P));
   d_h.resize(times(hidden, lanes));
   d_x.resize(times(N, lanes));
   d_P.resize(times(N * N, lanes));
   chunk.resize(times(arch.decoder.hidden_rows(), lanes) * kChunkSteps);
   d_hidden_state.resize(times(arch.directions() * hidden, lanes));
   saved.resize(times(hidden, lanes));
-  line_adjoints.resize(times(N + N * N + M * M, lines) * line);
+  line_adjoints.resize(times(N + N * N + M * M + P, lines) * line);
   d_initial.resize(static_cast<std::size_t>(N + lanes::triangle_size(N)) * line);
 }
 
@@ -253,6 +263,7 @@ void window_backward(const WindowModel<T>& model, const WindowInput<T>& input, d
   const Architecture& arch = *model.architecture;
   ws.gradient.clear();
   ws.d_R.clear();
+  ws.d_theta.clear();
   ws.d_initial.clear();
   ws.d_h.clear();
   ws.d_x.clear();

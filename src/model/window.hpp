@@ -21,12 +21,15 @@
 namespace kalmia::model {
 
 /// Everything that stays the same over a window. `map` may be null: F is then the decoder's alone.
+/// `theta` holds the map's parameters; `dt` is the usual length of a step, in the map's unit.
 template <typename T>
 struct WindowModel {
   const Architecture* architecture = nullptr;
   const PackedNetwork<T>* network = nullptr;
   const kalman::Emission* emission = nullptr;
   const kalman::TransitionMap* map = nullptr;
+  const double* theta = nullptr;
+  double dt = 1;
 };
 
 /// The data of one lane group. Panels are [step][row][lane]; `lanes` is a multiple of kLaneQuantum.
@@ -48,6 +51,11 @@ struct WindowInput {
   /// where no entry of c[k] is finite its e too: F and e are then the expert map's. (Recursive
   /// models only.)
   const double* centre = nullptr;
+  /// 1 row: the length of the step that leads to k, in the map's unit; null: the model's. The
+  /// process noise grows with it: L is scaled by sqrt(dt[k] / dt).
+  const double* dt = nullptr;
+  /// Rows as the expert map's inputs: u that acts during the step that leads to k.
+  const double* u = nullptr;
   /// Steps of each lane in this window, 0..steps; null: all lanes have `steps`. After its end a
   /// lane's state stays as it is.
   const int* length = nullptr;
@@ -95,11 +103,12 @@ class Workspace {
   Buffer<double> lane_nll;            ///< per lane, sum over its steps
   std::vector<LaneFailure> failures;  ///< lanes that broke down; they carry NaN
   // Results of window_backward.
-  Buffer<T> gradient;  ///< in the layout of the parameters
-  Buffer<double> d_R;  ///< M x M
-  Buffer<T> d_h;       ///< adjoint of the carried h, hidden x lanes
-  Buffer<double> d_x;  ///< adjoint of the carried x, N x lanes
-  Buffer<double> d_P;  ///< adjoint of the carried P, N N x lanes, full symmetric
+  Buffer<T> gradient;      ///< in the layout of the parameters
+  Buffer<double> d_R;      ///< M x M
+  Buffer<double> d_theta;  ///< the map's parameters
+  Buffer<T> d_h;           ///< adjoint of the carried h, hidden x lanes
+  Buffer<double> d_x;      ///< adjoint of the carried x, N x lanes
+  Buffer<double> d_P;      ///< adjoint of the carried P, N N x lanes, full symmetric
 
   // Scratch; see records.hpp for what lies where.
   bool training = false;
@@ -118,7 +127,7 @@ class Workspace {
   std::vector<std::uint8_t> lane_ok;            ///< 0 for lanes whose likelihood is not finite
   std::vector<int> failed_step;                 ///< per lane, the first step that broke down, or -1
   std::vector<std::uint8_t> failed_covariance;  ///< per lane, 1 if its covariance did
-  Buffer<double> line_adjoints;  ///< adjoints of x, P and R per line, between pieces of a window
+  Buffer<double> line_adjoints;  ///< adjoints of x, P, R and theta per line, between pieces
   Buffer<double> d_initial;      ///< adjoints of initial.e and initial.L, a line each
 };
 

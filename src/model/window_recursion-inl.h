@@ -38,6 +38,9 @@ class RecursionPass {
         n_(arch_.state_dim()),
         m_(arch_.meas_dim()),
         recursive_(arch_.options.recursive),
+        map_(recursive_ ? model.map : nullptr),
+        inputs_(map_ == nullptr ? 0 : map_->input_dim()),
+        map_parameters_(map_ == nullptr ? 0 : map_->parameter_count()),
         rows_(arch_, ws.training),
         entries_(n_, m_),
         emission_(model.emission->view()) {
@@ -61,9 +64,13 @@ class RecursionPass {
     y_ = take(M());
     observed_ = take(M());
     nll_ = take(2);
+    dt_ = take(1);
+    dt_scale_ = take(1);
+    u_ = take(inputs_);
+    map_d_x_ = take(N());
+    map_d_theta_ = take(map_parameters_);
     scratch_ = p;
-    if (ws.training)
-      adjoint_ = ws.line_adjoints.data() + first / kLanes * (N() + N() * N() + M() * M()) * kLanes;
+    if (ws.training) adjoint_ = ws.line_adjoints.data() + first / kLanes * adjoint_lines() * kLanes;
   }
 
   /// Takes the state before the window from the carry (panels).
@@ -134,8 +141,7 @@ class RecursionPass {
     double* d_P = adjoint_ + N() * kLanes;
     double* d_R = d_P + N() * N() * kLanes;
     if (end == in_.steps)
-      for (int i = 0; i < N() + N() * N() + M() * M(); ++i)
-        store(zero<double>(), adjoint_ + i * kLanes);
+      for (int i = 0; i < adjoint_lines(); ++i) store(zero<double>(), adjoint_ + i * kLanes);
     for (int k = end - 1; k >= begin; --k) {
       double* slot = slot_at(k);
       const double* observed = read_measurement(k);
@@ -149,16 +155,18 @@ class RecursionPass {
     }
   }
 
-  /// Sets ws.d_x and ws.d_P, and adds to ws.d_R.
+  /// Sets ws.d_x and ws.d_P, and adds to ws.d_R and ws.d_theta.
   void end_backward() {
     const LineMask<double> ok = lanes_ok();
-    for (int i = 0; i < N() + N() * N() + M() * M(); ++i)
+    for (int i = 0; i < adjoint_lines(); ++i)
       store(select(ok, load(adjoint_ + i * kLanes), zero<double>()), adjoint_ + i * kLanes);
     write_panel(adjoint_, N(), ws_.d_x.data());
     write_panel(adjoint_ + N() * kLanes, N() * N(), ws_.d_P.data());
     const double* d_R = adjoint_ + (N() + N() * N()) * kLanes;
     for (int i = 0; i < M() * M(); ++i)
       ws_.d_R[static_cast<std::size_t>(i)] += sum_lanes(load(d_R + i * kLanes));
+    for (int i = 0; i < map_parameters_; ++i)
+      ws_.d_theta[static_cast<std::size_t>(i)] += sum_lanes(load(d_theta() + i * kLanes));
   }
 
  private:
@@ -171,6 +179,10 @@ class RecursionPass {
     view.meas_dim = M();
     return view;
   }
+
+  // Adjoints of x, P, R and theta, which go on from one call of backward to the next.
+  int adjoint_lines() const { return N() + N() * N() + M() * M() + map_parameters_; }
+  double* d_theta() const { return adjoint_ + (N() + N() * N() + M() * M()) * kLanes; }
 
   std::ptrdiff_t panel(int rows) const { return static_cast<std::ptrdiff_t>(rows) * in_.lanes; }
 
@@ -260,13 +272,14 @@ class RecursionPass {
   //   F = F_expert(x) + F_out,   e = e_expert(x) + e_out - F_out c,   x = x[k-1|<=k-1]
   //
   // where c is not finite the state's column of F_out is left out, and where no entry of c is,
-  // e_out too. A lane that starts here has F = 0, e = initial.e, L = initial.L instead; one past
-  // its end has F = I, e = 0, L = 0, so that its state stays as it is.
+  // e_out too. L = L_out sqrt(dt[k] / dt). A lane that starts here has F = 0, e = initial.e, L =
+  // initial.L instead; one past its end has F = I, e = 0, L = 0, so that its state stays as it is.
   void read_transition(int k, const double* x) {
     const T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
     const T* out = record + panel(rows_.out) + first_;
-    if (recursive_ && model_.map != nullptr) {
-      model_.map->forward(x, F_, e_, ws_.map_scratch.data());
+    read_step(k);
+    if (map_ != nullptr) {
+      map_->forward(map_point(x), F_, e_, ws_.map_scratch.data());
     } else {
       for (int i = 0; i < N(); ++i) store(zero<double>(), e_ + i * kLanes);
       for (int i = 0; i < N() * N() && recursive_; ++i) store(zero<double>(), F_ + i * kLanes);
@@ -296,9 +309,24 @@ class RecursionPass {
       }
       store(load_as<double>(diag + panel(i)), L_ + lanes::triangle_index(i, i) * kLanes);
     }
+    if (in_.dt != nullptr)
+      for (int i = 0; i < lanes::triangle_size(N()); ++i)
+        store(load(L_ + i * kLanes) * load(dt_scale_), L_ + i * kLanes);
     const Exceptions except = exceptions_at(k);
     if (except.any) override_transition(except);
   }
+  // Sets dt_ and u_ to those of step k.
+  void read_step(int k) {
+    if (in_.dt == nullptr) {
+      store(broadcast(model_.dt), dt_);
+    } else {
+      const D dt = load(in_.dt + k * panel(1) + first_);
+      store(dt, dt_);
+      store(sqrt(dt * broadcast(1 / model_.dt)), dt_scale_);
+    }
+    if (inputs_ > 0) read_panel(in_.u + k * panel(inputs_), inputs_, u_);
+  }
+  kalman::MapPoint map_point(const double* x) const { return {x, dt_, u_, model_.theta}; }
   bool centred() const { return recursive_ && in_.centre != nullptr; }
   // Sets active_ to 1 where the centre is finite, else 0, and centre_ to it or to 0. The last line
   // of active_ is 1 where any entry of the centre is finite.
@@ -362,6 +390,10 @@ class RecursionPass {
                                 double* d_x) {
     const Exceptions except = exceptions_at(k);
     if (except.any) take_overridden_adjoints(except, lane_ok);
+    if (map_ != nullptr) add_map_adjoint(except, x, d_x);
+    if (in_.dt != nullptr)
+      for (int i = 0; i < lanes::triangle_size(N()); ++i)
+        store(load(d_L_ + i * kLanes) * load(dt_scale_), d_L_ + i * kLanes);
     const D none = zero<double>();
     T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
     T* out = record + panel(rows_.out) + first_;
@@ -383,8 +415,23 @@ class RecursionPass {
       store_as(select(lane_ok, load(d_L_ + lanes::triangle_index(i, i) * kLanes), none),
                record + panel(rows_.diag + i) + first_);
     }
-    if (recursive_ && model_.map != nullptr)
-      model_.map->backward(x, d_F_, d_x_pred_, d_x, ws_.map_scratch.data());
+  }
+
+  // The expert map's share of d_x and d_theta; nothing where F and e were overridden, whatever the
+  // map makes of the state there.
+  void add_map_adjoint(const Exceptions& except, const double* x, double* d_x) {
+    const D none = zero<double>();
+    for (int i = 0; i < N(); ++i) store(none, map_d_x_ + i * kLanes);
+    for (int i = 0; i < map_parameters_; ++i) store(none, map_d_theta_ + i * kLanes);
+    map_->backward(map_point(x), d_F_, d_x_pred_, map_d_x_, map_d_theta_, ws_.map_scratch.data());
+    const auto add = [&](const double* from, double* to) HWY_ATTR {
+      D value = load(from);
+      if (except.any) value = select(except.fresh, none, select(except.ended, none, value));
+      store(load(to) + value, to);
+    };
+    for (int i = 0; i < N(); ++i) add(map_d_x_ + i * kLanes, d_x + i * kLanes);
+    for (int i = 0; i < map_parameters_; ++i)
+      add(map_d_theta_ + i * kLanes, d_theta() + i * kLanes);
   }
 
   // Where F, e and L were overridden, their adjoints go to the initial state (lanes that start) or
@@ -412,6 +459,9 @@ class RecursionPass {
   const int n_;
   const int m_;
   const bool recursive_;
+  const kalman::TransitionMap* const map_;
+  const int inputs_;
+  const int map_parameters_;
   const RecordRows rows_;
   const SlotEntries entries_;
   const kalman::EmissionView emission_;
@@ -419,8 +469,8 @@ class RecursionPass {
   double *F_, *e_, *L_, *x_pred_, *P_pred_;
   double *d_F_, *d_L_, *d_x_pred_, *d_P_pred_;
   double *centre_, *active_, *y_, *observed_, *nll_, *scratch_;
-  // Adjoints of x, P and R, which go on from one call of backward to the next.
-  double* adjoint_ = nullptr;
+  double *dt_, *dt_scale_, *u_, *map_d_x_, *map_d_theta_;
+  double* adjoint_ = nullptr;  // adjoint_lines() of them
 };
 
 /// Calls task with the sizes of the model as compile-time constants where code was made for them

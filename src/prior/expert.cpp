@@ -85,7 +85,7 @@ void require_channels(const std::string& name, std::size_t found, std::size_t ne
                       "; name the columns with measure");
 }
 
-Expert lorenz(int order, double dt, const std::vector<std::string>& channels) {
+Expert lorenz(int order, const std::vector<std::string>& channels) {
   require_channels("lorenz", channels.size(), 3);
   Expert expert;
   expert.name = "lorenz";
@@ -94,7 +94,7 @@ Expert lorenz(int order, double dt, const std::vector<std::string>& channels) {
   expert.measured_state = {0, 1, 2};
   expert.physical = true;
   expert.map =
-      std::make_shared<TaylorMap>(order == 0 ? 2 : order, dt, std::make_shared<LorenzMatrix>());
+      std::make_shared<TaylorMap>(order == 0 ? 2 : order, std::make_shared<LorenzMatrix>());
   return expert;
 }
 
@@ -148,7 +148,7 @@ Expert make_expert(const std::string& name, int order, double dt,
   if (name == "damped-velocity") return damped(name, channels, 1, damping);
   if (name == "constant-velocity") return motion(name, channels, 1);
   if (name == "constant-acceleration") return motion(name, channels, 2);
-  if (name == "lorenz") return lorenz(order, dt, channels);
+  if (name == "lorenz") return lorenz(order, channels);
   if (name == "linear-motion") return linear_motion(order, dt, channels);
   std::string known;
   for (const std::string& each : expert_names()) known += ", " + each;

@@ -21,11 +21,12 @@ LinearMap::LinearMap(int state_dim, const std::vector<double>& F, const std::vec
   e_ = kalman::spread_over_lanes(offset);
 }
 
-void LinearMap::forward(const double*, double* F, double* e, double*) const {
+void LinearMap::forward(const kalman::MapPoint&, double* F, double* e, double*) const {
   std::copy_n(F_.data(), F_.size(), F);
   std::copy_n(e_.data(), e_.size(), e);
 }
 
-void LinearMap::backward(const double*, const double*, const double*, double*, double*) const {}
+void LinearMap::backward(const kalman::MapPoint&, const double*, const double*, double*, double*,
+                         double*) const {}
 
 }  // namespace kalmia::prior

@@ -15,10 +15,10 @@ class LinearMap : public kalman::TransitionMap {
 
   int state_dim() const override { return state_dim_; }
   std::size_t scratch_size() const override { return 0; }
-  void forward(const double* x, double* F, double* e, double* scratch) const override;
-  /// Adds nothing: the map does not depend on x.
-  void backward(const double* x, const double* d_F, const double* d_e, double* d_x,
-                double* scratch) const override;
+  void forward(const kalman::MapPoint& at, double* F, double* e, double* scratch) const override;
+  /// Adds nothing: the map depends on nothing.
+  void backward(const kalman::MapPoint& at, const double* d_F, const double* d_e, double* d_x,
+                double* d_theta, double* scratch) const override;
 
  private:
   int state_dim_;

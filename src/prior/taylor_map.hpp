@@ -30,18 +30,17 @@ class StateMatrix {
 /// whatever the order.
 class TaylorMap : public kalman::TransitionMap {
  public:
-  /// Throws ConfigError unless order >= 0, dt is finite and there is a matrix.
-  TaylorMap(int order, double dt, std::shared_ptr<const StateMatrix> A);
+  /// Throws ConfigError unless order >= 0 and there is a matrix.
+  TaylorMap(int order, std::shared_ptr<const StateMatrix> A);
 
   int state_dim() const override { return A_->state_dim(); }
   std::size_t scratch_size() const override;
-  void forward(const double* x, double* F, double* e, double* scratch) const override;
-  void backward(const double* x, const double* d_F, const double* d_e, double* d_x,
-                double* scratch) const override;
+  void forward(const kalman::MapPoint& at, double* F, double* e, double* scratch) const override;
+  void backward(const kalman::MapPoint& at, const double* d_F, const double* d_e, double* d_x,
+                double* d_theta, double* scratch) const override;
 
  private:
   int order_;
-  double dt_;
   std::shared_ptr<const StateMatrix> A_;
 };
 

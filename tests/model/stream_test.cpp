@@ -31,7 +31,7 @@ ArchitectureOptions stream_options(int state_dim, int meas_dim, bool recursive) 
 template <typename T>
 void expect_equal_to_window(const ArchitectureOptions& options, double tolerance) {
   constexpr int kSteps = 25, kLanes = 16, kLane = 3;
-  WindowCase<T> at(options, {.missing = true, .centre = true}, kSteps, kLanes, 17);
+  WindowCase<T> at(options, {.missing = true, .centre = true, .driven = true}, kSteps, kLanes, 17);
   const int N = options.state_dim, M = options.meas_dim, inputs = options.input_dim;
   Buffer<double> x_filt(static_cast<std::size_t>(kSteps * N * kLanes));
   Buffer<double> P_pred(static_cast<std::size_t>(kSteps * N * N * kLanes));
@@ -59,7 +59,11 @@ void expect_equal_to_window(const ArchitectureOptions& options, double tolerance
     for (int i = 0; i < inputs && k + 1 < kSteps; ++i)
       features[static_cast<std::size_t>(i)] =
           at.group.input_fwd[static_cast<std::size_t>(((k + 1) * inputs + i) * kLanes + kLane)];
-    const StreamResult result = stream.step(state, y);
+    const std::vector<double> u = {
+        at.group.u[static_cast<std::size_t>(2 * k * kLanes + kLane)],
+        at.group.u[static_cast<std::size_t>((2 * k + 1) * kLanes + kLane)]};
+    const StreamResult result =
+        stream.step(state, y, at.group.dt[static_cast<std::size_t>(k * kLanes + kLane)], u);
     state.features = features;
     for (int i = 0; i < N && k + 1 < kSteps; ++i)
       state.centre[static_cast<std::size_t>(i)] =

@@ -31,7 +31,8 @@ void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.name; }
 std::vector<GradientCase> gradient_cases() {
   const WindowFeatures plain;
   const WindowFeatures no_map{.map = false};
-  const WindowFeatures all{.missing = true, .uneven = true, .carried = true, .centre = true};
+  const WindowFeatures all{
+      .missing = true, .uneven = true, .carried = true, .centre = true, .driven = true};
   return {
       {"RecursiveFilter", true, false, 3, 3, plain},
       {"RecursiveFilterWithoutMap", true, false, 3, 2, no_map},
@@ -39,6 +40,7 @@ std::vector<GradientCase> gradient_cases() {
       {"RecursiveFilterUneven", true, false, 2, 2, {.uneven = true}},
       {"RecursiveFilterCarried", true, false, 3, 1, {.carried = true}},
       {"RecursiveFilterCentred", true, false, 3, 2, {.centre = true}},
+      {"RecursiveFilterDriven", true, false, 3, 2, {.driven = true}},
       {"RecursiveFilterEverything", true, false, 4, 2, all},
       {"RecurrentFilterEverything", false, false, 3, 2, all},
       {"RecursiveSmootherEverything", true, true, 3, 2, all},
@@ -102,6 +104,9 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
     variables.push_back({"carried x", at.group.carry.x.span(), d_x, 0});
     variables.push_back({"carried P", at.group.carry.P.span(), d_P, c.state_dim});
   }
+  const std::vector<double> d_theta(workspace.d_theta.data(),
+                                    workspace.d_theta.data() + workspace.d_theta.size());
+  if (c.features.driven && c.recursive) variables.push_back({"theta", at.theta, d_theta, 0});
   // A short difference: it must not step over the kinks of the decoder's ReLU.
   test::check_gradient(loss, variables, 5, {.step = 1e-6});
 }
@@ -123,8 +128,7 @@ TEST(Window, StateDimensionsUpTo128) {
     WindowCase<double> at(options, {.missing = true}, kSteps, kLanes, 23);
     for (double& p : at.parameters.span()) p *= 0.1;  // F and Q of a size that suits many states
     at.pack();
-    const reference::Model model = test::reference_of(at.architecture, at.parameters, at.emission,
-                                                      test::formula_of(at.map.get()));
+    const reference::Model model = test::reference_of(at);
     Buffer<double> x(static_cast<std::size_t>(kSteps * state_dim * kLanes));
     WindowMoments moments;
     moments.x_filt = x.data();

@@ -18,13 +18,16 @@ using test::Matrix;
 using test::Vector;
 
 // F and e of the map at a state, the same in every lane.
-Matrix map_at(const Expert& expert, const Vector& x, Vector* offset = nullptr) {
+Matrix map_at(const Expert& expert, const Vector& x, Vector* offset = nullptr, double dt = 1) {
   const int N = expert.state_dim();
   EXPECT_EQ(expert.map->state_dim(), N);
-  Lines<double> state(N, 1), F(N, N), e(N, 1);
-  for (int b = 0; b < Lines<double>::kLanes; ++b) state.set(b, x);
+  Lines<double> state(N, 1), step(1, 1), F(N, N), e(N, 1);
+  for (int b = 0; b < Lines<double>::kLanes; ++b) {
+    state.set(b, x);
+    step.set(b, Matrix::Constant(1, 1, dt));
+  }
   Buffer<double> scratch(expert.map->scratch_size());
-  expert.map->forward(state.data(), F.data(), e.data(), scratch.data());
+  expert.map->forward({state.data(), step.data()}, F.data(), e.data(), scratch.data());
   if (offset != nullptr) *offset = e.get(3);
   return F.get(3);
 }
@@ -105,10 +108,12 @@ TEST(Expert, LorenzTakesThePapersOrderUnlessToldOtherwise) {
   EXPECT_TRUE(expert.physical);
   EXPECT_EQ(expert.state_names, channels);
   EXPECT_EQ(expert.emission(), (std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
-  EXPECT_LE((map_at(expert, x) - taylor(A, dt, 2)).norm(), 1e-14);
+  EXPECT_LE((map_at(expert, x, nullptr, dt) - taylor(A, dt, 2)).norm(), 1e-14);
   for (const int order : {1, 2, 3, 5})
-    EXPECT_LE((map_at(make_expert("lorenz", order, dt, channels), x) - taylor(A, dt, order)).norm(),
-              1e-14)
+    EXPECT_LE(
+        (map_at(make_expert("lorenz", order, dt, channels), x, nullptr, dt) - taylor(A, dt, order))
+            .norm(),
+        1e-14)
         << "order " << order;
   EXPECT_GT((taylor(A, dt, 2) - taylor(A, dt, 1)).norm(), 0.01);
 }

@@ -46,19 +46,22 @@ class WavyMatrix : public prior::StateMatrix {
 
 struct MapCase {
   MapCase(int order, double dt, std::shared_ptr<const prior::StateMatrix> A)
-      : map(order, dt, A),
+      : map(order, A),
         N(A->state_dim()),
         x(N, 1),
         F(N, N),
         e(N, 1),
+        step(1, 1),
         scratch(map.scratch_size()) {
     RandomStream random(92, "state");
     fill(x, [&] { return random_matrix(random, N, 1); });
+    fill(step, [&] { return Matrix::Constant(1, 1, dt); });
   }
-  void forward() { map.forward(x.data(), F.data(), e.data(), scratch.data()); }
+  kalman::MapPoint at() { return {x.data(), step.data()}; }
+  void forward() { map.forward(at(), F.data(), e.data(), scratch.data()); }
   prior::TaylorMap map;
   int N;
-  Lines<double> x, F, e;
+  Lines<double> x, F, e, step;
   Buffer<double> scratch;
 };
 
@@ -107,7 +110,7 @@ TEST(TaylorMap, AdjointMatchesCentralDifferences) {
         fill(d_e, [&] { return random_matrix(random, c.N, 1); });
         // Accumulates: what was there must stay.
         std::fill(d_x.span().begin(), d_x.span().end(), 1.0);
-        c.map.backward(c.x.data(), d_F.data(), d_e.data(), d_x.data(), c.scratch.data());
+        c.map.backward(c.at(), d_F.data(), d_e.data(), d_x.data(), nullptr, c.scratch.data());
         for (double& value : d_x.span()) value -= 1;
         check_gradient(
             [&] {
@@ -121,20 +124,18 @@ TEST(TaylorMap, AdjointMatchesCentralDifferences) {
 }
 
 TEST(TaylorMap, ErrorsNameTheValueAndTheRule) {
-  const auto message = [](int order, double dt, std::shared_ptr<const prior::StateMatrix> A) {
+  const auto message = [](int order, std::shared_ptr<const prior::StateMatrix> A) {
     try {
-      const prior::TaylorMap map(order, dt, A);
+      const prior::TaylorMap map(order, A);
     } catch (const ConfigError& error) {
       return std::string(error.what());
     }
     return std::string("accepted");
   };
   const auto A = std::make_shared<prior::LorenzMatrix>();
-  EXPECT_EQ(message(-1, 0.1, A), "order = -1, but a Taylor map needs order >= 0");
-  EXPECT_EQ(message(1, std::numeric_limits<double>::infinity(), A),
-            "dt = inf, but it must be finite");
-  EXPECT_EQ(message(1, 0.1, nullptr), "A is null, but a Taylor map needs a matrix A(x)");
-  EXPECT_EQ(message(1, 0.1, A), "accepted");
+  EXPECT_EQ(message(-1, A), "order = -1, but a Taylor map needs order >= 0");
+  EXPECT_EQ(message(1, nullptr), "A is null, but a Taylor map needs a matrix A(x)");
+  EXPECT_EQ(message(1, A), "accepted");
 }
 
 }  // namespace

@@ -70,6 +70,8 @@ model::LaneGroup<T> take(const model::Architecture& architecture, const model::L
   copy(group.y, out.y, M, first, steps, std::numeric_limits<double>::quiet_NaN());
   copy(group.observed, out.observed, M, first, steps, 1);
   copy(group.centre, out.centre, N, first, steps, kNoise);
+  copy(group.dt, out.dt, 1, first, steps, 1);
+  copy(group.u, out.u, 2, first, steps, kNoise);
   copy(group.carry.h, out.carry.h, architecture.options.hidden, 0, 1, 0);
   copy(group.carry.x, out.carry.x, N, 0, 1, 0);
   copy(group.carry.P, out.carry.P, N * N, 0, 1, 0);
@@ -117,6 +119,8 @@ reference::ModelSequence sequence_of(const model::Architecture& architecture,
     out.input_fwd.push_back(column(group.input_fwd, k, input));
     if (!group.input_bwd.empty()) out.input_bwd.push_back(column(group.input_bwd, k, input));
     if (!group.centre.empty()) out.centre.push_back(column(group.centre, k, N));
+    if (!group.dt.empty()) out.dt.push_back(column(group.dt, k, 1)(0));
+    if (!group.u.empty()) out.u.push_back(column(group.u, k, 2));
   }
   out.fresh = is_fresh(group, lane);
   out.start.h = column(group.carry.h, 0, architecture.options.hidden);
@@ -139,14 +143,22 @@ reference::Model reference_of(const model::Architecture& architecture, const Buf
   model.map = std::move(map);
   return model;
 }
-inline reference::ExpertMap formula_of(const WavyMap* map) {
-  if (map == nullptr) return {};
-  return [map](const Vector& x, Matrix& F, Vector& e) {
-    for (int i = 0; i < x.size(); ++i) {
-      e(i) = map->e(i, x(i));
-      for (int j = 0; j < x.size(); ++j) F(i, j) = map->F(i, j, x(j));
-    }
-  };
+template <typename T>
+reference::Model reference_of(const WindowCase<T>& c) {
+  const WavyMap* map = c.map.get();
+  reference::ExpertMap formula;
+  if (map != nullptr)
+    formula = [map, theta = c.theta](const Vector& x, double dt, const Vector& u, Matrix& F,
+                                     Vector& e) {
+      for (int i = 0; i < x.size(); ++i) {
+        const double drive = u.size() == 0 ? 0 : u(0) + i * u(1);
+        e(i) = dt * (theta[0] * map->e(i, x(i)) + theta[1] * drive);
+        for (int j = 0; j < x.size(); ++j) F(i, j) = map->F(i, j, x(j));
+      }
+    };
+  reference::Model model = reference_of(c.architecture, c.parameters, c.emission, formula);
+  model.dt = c.dt;
+  return model;
 }
 
 /// A panel of results, [step][row][lane], in double (which holds every float).

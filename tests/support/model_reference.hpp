@@ -26,18 +26,22 @@ struct ModelSequence {
   std::vector<Vector> input_fwd;  ///< features of y[k-1]
   std::vector<Vector> input_bwd;  ///< features of y[k+1]; two-sided models only
   std::vector<Vector> centre;     ///< c[k], or empty: 0
+  std::vector<double> dt;         ///< length of the step to k, or empty: the model's
+  std::vector<Vector> u;          ///< inputs during it, or empty
   bool fresh = true;              ///< the series starts here; `start` is then not read
   ModelCarry start;
 };
 
-/// An expert map: sets F and e at x.
-using ExpertMap = std::function<void(const Vector& x, Matrix& F, Vector& e)>;
+/// An expert map: sets F and e at x, for a step of length dt with inputs u.
+using ExpertMap =
+    std::function<void(const Vector& x, double dt, const Vector& u, Matrix& F, Vector& e)>;
 
 struct Model {
   const model::Architecture* architecture = nullptr;
   std::vector<double> parameters;  ///< in the layout of architecture->parameters
   Matrix H, R;
   ExpertMap map;  ///< empty: F and e are the decoder's alone
+  double dt = 1;  ///< the usual length of a step
 
   /// A named parameter as a matrix.
   Matrix operator()(const std::string& name) const {
@@ -134,7 +138,9 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
       }
       const Vector out = decode(model, features);
       Vector e = out.segment(architecture.e_row(), N);
-      const Matrix L = lower_triangle(out.segment(architecture.L_row(), triangle), N);
+      const double dt = sequence.dt.empty() ? model.dt : sequence.dt[k];
+      const Matrix L =
+          std::sqrt(dt / model.dt) * lower_triangle(out.segment(architecture.L_row(), triangle), N);
       Matrix F = Matrix::Zero(N, N);
       if (options.recursive) {
         // The residual acts on x[k-1] - c[k], the expert map on x[k-1].
@@ -148,7 +154,8 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
         if (model.map) {
           Matrix F_expert = Matrix::Zero(N, N);
           Vector e_expert = Vector::Zero(N);
-          model.map(state.mean, F_expert, e_expert);
+          model.map(state.mean, dt, sequence.u.empty() ? Vector() : sequence.u[k], F_expert,
+                    e_expert);
           F += F_expert;
           e += e_expert;
         }

@@ -13,11 +13,13 @@
 
 namespace kalmia::test {
 
-/// An expert map that depends on the state in F and in e:
-///   F_ij = a_ij + b_ij sin(x_j),  e_i = c_i cos(x_i).
+/// An expert map that depends on the state in F and in e, on the step, on parameters and, if it is
+/// driven, on two inputs:
+///   F_ij = a_ij + b_ij sin(x_j),  e_i = theta_0 c_i cos(x_i) dt + theta_1 (u_0 + i u_1) dt.
 class WavyMap : public kalman::TransitionMap {
  public:
-  WavyMap(int state_dim, std::uint64_t seed) : n_(state_dim) {
+  WavyMap(int state_dim, std::uint64_t seed, bool driven = false)
+      : n_(state_dim), inputs_(driven ? 2 : 0) {
     RandomStream random(seed, "wavy map");
     for (int i = 0; i < n_ * n_; ++i) {
       a_.push_back((i % (n_ + 1) == 0 ? 0.8 : 0.0) + 0.1 * random.normal() / n_);
@@ -26,22 +28,32 @@ class WavyMap : public kalman::TransitionMap {
     for (int i = 0; i < n_; ++i) c_.push_back(0.1 * random.normal());
   }
   int state_dim() const override { return n_; }
+  int input_dim() const override { return inputs_; }
+  int parameter_count() const override { return 2; }
   std::size_t scratch_size() const override { return 0; }
   double F(int i, int j, double x_j) const { return a_[at(i, j)] + b_[at(i, j)] * std::sin(x_j); }
+  /// With dt = 1, theta_0 = 1 and without inputs.
   double e(int i, double x_i) const { return c_[static_cast<std::size_t>(i)] * std::cos(x_i); }
-  void forward(const double* x, double* F_out, double* e_out, double*) const override {
+  void forward(const kalman::MapPoint& at_point, double* F_out, double* e_out,
+               double*) const override {
+    const double* x = at_point.x;
     for (int b = 0; b < kLanes; ++b)
       for (int i = 0; i < n_; ++i) {
-        e_out[i * kLanes + b] = e(i, x[i * kLanes + b]);
+        e_out[i * kLanes + b] = at_point.dt[b] * (at_point.theta[0] * e(i, x[i * kLanes + b]) +
+                                                  at_point.theta[1] * drive(i, at_point.u, b));
         for (int j = 0; j < n_; ++j) F_out[(i * n_ + j) * kLanes + b] = F(i, j, x[j * kLanes + b]);
       }
   }
-  void backward(const double* x, const double* d_F, const double* d_e, double* d_x,
-                double*) const override {
+  void backward(const kalman::MapPoint& at_point, const double* d_F, const double* d_e, double* d_x,
+                double* d_theta, double*) const override {
+    const double* x = at_point.x;
     for (int b = 0; b < kLanes; ++b)
       for (int i = 0; i < n_; ++i) {
+        const double d = d_e[i * kLanes + b] * at_point.dt[b];
         d_x[i * kLanes + b] -=
-            d_e[i * kLanes + b] * c_[static_cast<std::size_t>(i)] * std::sin(x[i * kLanes + b]);
+            d * at_point.theta[0] * c_[static_cast<std::size_t>(i)] * std::sin(x[i * kLanes + b]);
+        d_theta[b] += d * e(i, x[i * kLanes + b]);
+        d_theta[kLanes + b] += d * drive(i, at_point.u, b);
         for (int j = 0; j < n_; ++j)
           d_x[j * kLanes + b] +=
               d_F[(i * n_ + j) * kLanes + b] * b_[at(i, j)] * std::cos(x[j * kLanes + b]);
@@ -51,7 +63,10 @@ class WavyMap : public kalman::TransitionMap {
  private:
   static constexpr int kLanes = lanes::kLineLanes<double>;
   std::size_t at(int i, int j) const { return static_cast<std::size_t>(i * n_ + j); }
-  int n_;
+  double drive(int i, const double* u, int b) const {
+    return inputs_ == 0 ? 0 : u[b] + i * u[kLanes + b];
+  }
+  int n_, inputs_;
   std::vector<double> a_, b_, c_;
 };
 
@@ -62,6 +77,7 @@ struct WindowFeatures {
   bool uneven = false;   ///< lanes of different length, 0 and 1 among them
   bool carried = false;  ///< every other lane goes on from a carried state
   bool centre = false;
+  bool driven = false;  ///< steps of different length, inputs, parameters of the map
 };
 
 /// Owns a model, its parameters and one lane group's data, all drawn from `seed`.
@@ -70,6 +86,8 @@ struct WindowCase {
   model::Architecture architecture;
   kalman::Emission emission;
   std::unique_ptr<WavyMap> map;
+  std::vector<double> theta = {1, 0};
+  double dt = 1;
   Buffer<T> parameters;
   model::PackedNetwork<T> network;
   model::LaneGroup<T> group;
@@ -77,7 +95,11 @@ struct WindowCase {
   WindowCase(const model::ArchitectureOptions& options, const WindowFeatures& features, int steps,
              int lanes, std::uint64_t seed)
       : architecture(options), emission(random_emission(options, seed)) {
-    if (features.map) map = std::make_unique<WavyMap>(options.state_dim, seed);
+    if (features.map) map = std::make_unique<WavyMap>(options.state_dim, seed, features.driven);
+    if (features.driven) {
+      theta = {0.7, -0.4};
+      dt = 0.8;
+    }
     RandomStream random(seed, "window case");
     parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
     model::initialise(architecture, seed, 0.4, 0.9, parameters.data());
@@ -87,7 +109,9 @@ struct WindowCase {
   }
 
   void pack() { network.pack(architecture, parameters.data()); }
-  model::WindowModel<T> model() const { return {&architecture, &network, &emission, map.get()}; }
+  model::WindowModel<T> model() const {
+    return {&architecture, &network, &emission, map.get(), theta.data(), dt};
+  }
 
  private:
   static kalman::Emission random_emission(const model::ArchitectureOptions& o, std::uint64_t seed) {
@@ -131,6 +155,12 @@ struct WindowCase {
         c = random.uniform() < 0.4 ? std::nan("") : random.normal();
     }
     if (features.carried) carry_into(lanes, random);
+    if (features.driven) {
+      group.dt.resize(static_cast<std::size_t>(steps * lanes));
+      for (double& each : group.dt.span()) each = 0.3 + random.uniform();
+      group.u.resize(2 * group.dt.size());
+      for (double& each : group.u.span()) each = random.normal();
+    }
   }
 
   void carry_into(int lanes, RandomStream& random) {

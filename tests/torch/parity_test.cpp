@@ -201,9 +201,12 @@ void check_parity(const Shape& shape, bool recursive, bool two_sided, double tol
     c.group.length.resize(static_cast<std::size_t>(shape.lanes), kSteps);
     std::fill(c.group.length.begin() + shape.used, c.group.length.end(), 0);
   }
-  const prior::TaylorMap lorenz(2, kDt, std::make_shared<prior::LorenzMatrix>());
+  const prior::TaylorMap lorenz(2, std::make_shared<prior::LorenzMatrix>());
   WindowModel<T> model = c.model();
-  if (shape.expert == Expert::Lorenz) model.map = &lorenz;
+  if (shape.expert == Expert::Lorenz) {
+    model.map = &lorenz;
+    model.dt = kDt;
+  }
   constexpr double kScale = 0.01;
 
   const test::TorchModel oracle = test::torch_model(c.architecture, c.parameters, c.emission,
