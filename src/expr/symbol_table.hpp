@@ -1,0 +1,33 @@
+// The names an expression may use.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "expr/graph.hpp"
+
+namespace kalmia::expr {
+
+/// What each name stands for: a symbol, a constant, or any other node of the graph.
+class SymbolTable {
+ public:
+  /// Throws ConfigError, which names `place`, unless `name` is a letter or underscore followed by
+  /// letters, digits and underscores, is no function and not pi, and is new.
+  void add(const std::string& name, Node node, const std::string& place);
+
+  std::optional<Node> find(std::string_view name) const;
+  /// In the order in which they were added.
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<Node> nodes_;
+};
+
+/// Whether `c` may begin a name, or stand in one.
+bool begins_name(char c);
+bool continues_name(char c);
+
+}  // namespace kalmia::expr
