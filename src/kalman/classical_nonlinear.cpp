@@ -17,7 +17,7 @@ namespace {
 struct Prepared {
   const NonlinearModel& model;
   std::vector<double> x0;
-  Buffer<double> Q;
+  Buffer<double> Q, R;
 };
 
 struct Workspace {
@@ -41,7 +41,7 @@ Prepared prepare(const NonlinearModel& model) {
   check_measurement_noise(model.R, model.meas_dim);
   if (!model.transition) throw ConfigError("transition is empty, but it must be a function");
   if (!model.emission) throw ConfigError("emission is empty, but it must be a function");
-  return {model, std::move(x0), spread_over_lanes(model.Q)};
+  return {model, std::move(x0), spread_over_lanes(model.Q), spread_over_lanes(model.R)};
 }
 
 // The point at which lane b is linearised at step k, if one is prescribed.
@@ -136,7 +136,7 @@ void filter_line(const Prepared& p, const MeasurementsView& y, const LinePlan& p
     }
     const lanes::LaneBits missing = load_measurements(y, plan, k, active, state, observed);
     linearise_emission(p, plan, k, active, w);
-    const lanes::LaneBits failed = active & update_linearised(p.model.R.data(), state, missing);
+    const lanes::LaneBits failed = active & update_linearised(p.R.data(), state, missing);
     if (failed != 0) throw_failed(plan, k, failed, kInnovationFailure);
     store_step(plan, k, active, state, observed, result);
   }

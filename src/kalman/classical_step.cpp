@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "kalman/step-inl.h"
+#include "kalman/update_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::kalman::HWY_NAMESPACE {
@@ -101,7 +102,7 @@ void predict_linearised_of(const double* Q, FilterState& s) {
 }
 
 LaneBits update_linearised_of(const double* R, FilterState& s, LaneBits missing) {
-  const DenseEmission<double> h{s.N, s.M, s.H, R};
+  const LaneEmission<double> h{s.N, s.M, s.H, R, nullptr};
   const double* observed = missing == 0 ? nullptr : s.observed;
   const LaneBits failed = update_factor<double>(h, observed, s.P_pred, s.G, s.C, s.inv, s.log_det);
   update_covariance<double>(h, s.P_pred, s.G, s.C, s.inv, s.K, s.D, s.P_filt);

@@ -23,7 +23,7 @@ void advance_mean(const ModelLines& model, FilterState& state,
                   const CovarianceSchedule::Step& step);
 
 /// The two halves of a step of a linearised model: predict with state.F, state.e and Q (lines),
-/// then update with state.H, R (numbers) and state.y, from which the emission's offset has been
+/// then update with state.H, R (lines) and state.y, from which the emission's offset has been
 /// taken. Neither may be skipped; the first step's prediction is set by the caller.
 void predict_linearised(const double* Q, FilterState& state);
 [[nodiscard]] lanes::LaneBits update_linearised(const double* R, FilterState& state,

@@ -11,6 +11,9 @@ namespace kalmia::kalman {
 /// For predict_forward and predict_backward.
 constexpr int predict_scratch_lines(int N) { return N * N; }
 
+/// For innovation_backward, a part of update_backward.
+constexpr int innovation_backward_lines(int M) { return M + M * M + lanes::triangle_size(M); }
+
 /// For update_forward and update_backward.
 constexpr int update_scratch_lines(int N, int M) {
   return 2 * N * M + 2 * M * M + lanes::triangle_size(M) + 4 * M + 1;

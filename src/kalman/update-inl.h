@@ -2,6 +2,10 @@
 //
 // Means are N lines, covariances N x N line matrices, symmetric with both triangles stored. The
 // adjoint of a covariance is the full symmetric matrix, both triangles.
+//
+// The forward functions are written on an emission h, which has state_dim, meas_dim and the five
+// functions that follow here for the shared EmissionView; update_lanes-inl.h has them for an
+// emission that differs between lanes.
 
 #if defined(KALMIA_KALMAN_UPDATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KALMIA_KALMAN_UPDATE_INL_H_
@@ -22,15 +26,6 @@ using lanes::LaneBits;
 using lanes::Put;
 using ln::entry;
 
-/// An emission whose H differs between lanes (a linearised one): H is an M x N line matrix.
-template <typename T>
-struct DenseEmission {
-  int state_dim;
-  int meas_dim;
-  const T* H;
-  const double* R;  ///< M x M, row-major
-};
-
 // sum over n of H(m, n) x[n step].
 template <typename T>
 HWY_INLINE ln::Line<T> emission_row(const EmissionView& h, int m, const T* x, int step) {
@@ -38,13 +33,6 @@ HWY_INLINE ln::Line<T> emission_row(const EmissionView& h, int m, const T* x, in
   for (int i = h.row_begin[m]; i < h.row_begin[m + 1]; ++i)
     sum = ln::fma(ln::broadcast(static_cast<T>(h.value[i])), ln::load(entry(x, h.col[i] * step)),
                   sum);
-  return sum;
-}
-template <typename T>
-HWY_INLINE ln::Line<T> emission_row(const DenseEmission<T>& h, int m, const T* x, int step) {
-  ln::Line<T> sum = ln::zero<T>();
-  for (int n = 0; n < h.state_dim; ++n)
-    sum = ln::fma(ln::load(entry(h.H, m * h.state_dim + n)), ln::load(entry(x, n * step)), sum);
   return sum;
 }
 
@@ -56,9 +44,33 @@ HWY_INLINE void times_emission_t(const EmissionView& h, const T* A, T* B) {
   for (int m = 0; m < M; ++m)
     for (int n = 0; n < N; ++n) ln::store(emission_row(h, m, entry(A, n), N), entry(B, n * M + m));
 }
+
+// What y[m] is expected to be.
 template <typename T>
-HWY_INLINE void times_emission_t(const DenseEmission<T>& h, const T* A, T* B) {
-  ln::multiply_nt(h.state_dim, h.state_dim, h.meas_dim, A, h.H, B);
+HWY_INLINE ln::Line<T> predicted_measurement(const EmissionView& h, int m, const T* x_pred) {
+  return emission_row(h, m, x_pred, 1);
+}
+
+// R(i, j).
+template <typename T>
+HWY_INLINE ln::Line<T> noise_entry(const EmissionView& h, int i, int j) {
+  return ln::broadcast(static_cast<T>(h.R[i * h.meas_dim + j]));
+}
+
+// D (N x M) -= K R.
+template <typename T>
+HWY_INLINE void subtract_gain_noise(const EmissionView& h, const T* K, T* D) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  for (int m = 0; m < M; ++m)
+    for (int j = 0; j < M; ++j) {
+      const T noise = static_cast<T>(h.R[m * M + j]);
+      if (noise == 0) continue;
+      for (int n = 0; n < N; ++n) {
+        T* d = entry(D, n * M + j);
+        ln::store(ln::fnma(ln::load(entry(K, n * M + m)), ln::broadcast(noise), ln::load(d)), d);
+      }
+    }
 }
 
 template <typename T>
@@ -77,8 +89,7 @@ template <typename T, typename E>
   times_emission_t(h, P_pred, G);
   for (int i = 0; i < M; ++i)
     for (int j = 0; j <= i; ++j)
-      ln::store(emission_row(h, i, static_cast<const T*>(entry(G, j)), M) +
-                    ln::broadcast(static_cast<T>(h.R[i * M + j])),
+      ln::store(emission_row(h, i, static_cast<const T*>(entry(G, j)), M) + noise_entry<T>(h, i, j),
                 entry(C, lanes::triangle_index(i, j)));
   if (observed != nullptr)
     for (int i = 0; i < M; ++i) {
@@ -99,7 +110,7 @@ template <typename T, typename E>
   return failed;
 }
 
-// The part that concerns the mean: r = y - H x_pred (stored as it is, NaN included), then masked
+// The part that concerns the mean: r = y - y_pred (stored as it is, NaN included), then masked
 // v = S^-1 r (M), x_filt = x_pred + G v, nll = r' v + log_det. x_filt may be x_pred.
 template <typename T, typename E>
 HWY_INLINE void update_mean(const E& h, const T* y, const T* observed, const T* x_pred, const T* G,
@@ -108,7 +119,7 @@ HWY_INLINE void update_mean(const E& h, const T* y, const T* observed, const T* 
   const int N = h.state_dim;
   const int M = h.meas_dim;
   for (int i = 0; i < M; ++i) {
-    ln::Line<T> r_i = ln::load(entry(y, i)) - emission_row(h, i, x_pred, 1);
+    ln::Line<T> r_i = ln::load(entry(y, i)) - predicted_measurement(h, i, x_pred);
     ln::store(r_i, entry(r, i));
     if (observed != nullptr) r_i = ln::select(is_observed(observed, i), r_i, ln::zero<T>());
     ln::store(r_i, entry(v, i));
@@ -134,25 +145,19 @@ HWY_INLINE void update_covariance(const E& h, const T* P_pred, const T* G, const
   ln::copy_lines(N * N, P_pred, P_filt);
   ln::multiply_nt_symmetric<Put::Sub>(N, M, static_cast<const T*>(K), G, P_filt);  // A
   times_emission_t(h, static_cast<const T*>(P_filt), D);                           // B
-  for (int m = 0; m < M; ++m)
-    for (int j = 0; j < M; ++j) {
-      const T noise = static_cast<T>(h.R[m * M + j]);
-      if (noise == 0) continue;
-      for (int n = 0; n < N; ++n) {
-        T* d = entry(D, n * M + j);
-        ln::store(ln::fnma(ln::load(entry(K, n * M + m)), ln::broadcast(noise), ln::load(d)), d);
-      }
-    }
+  subtract_gain_noise(h, static_cast<const T*>(K), D);
   ln::multiply_nt_symmetric<Put::Sub>(N, M, static_cast<const T*>(D), static_cast<const T*>(K),
                                       P_filt);
 }
 
 // One measurement update and the loss of its innovation:
 //
-//   r = y - H x_pred     G = P_pred H'       S = H G + R        C = chol(S)
+//   r = y - y_pred       G = P_pred H'       S = H G + R        C = chol(S)
 //   v = S^-1 r           x_filt = x_pred + G v                  K = G S^-1
 //   nll = r' v + log det S
 //   A = P_pred - K G'    B = A H'            P_filt = A - (B - K R) K'
+//
+// with y_pred = H x_pred for a linear emission.
 //
 // The last line is Joseph's form (I - K H) P (I - K H)' + K R K', multiplied out and evaluated
 // through its low rank in O(N^2 M): B - K R = G - K S vanishes in exact arithmetic and corrects
@@ -168,11 +173,11 @@ HWY_INLINE void update_covariance(const E& h, const T* P_pred, const T* G, const
 // Scratch: update_scratch_lines(N, M). x_filt may be x_pred; P_filt must not be P_pred.
 // Cost:    about 1.5 N^2 M + N M^2 + M^3 / 6 multiply-adds, M divisions, M roots, M / 2 logarithms.
 // Failure: a lane whose S is not positive definite gets its bit set, and NaN in all its outputs.
-template <typename T>
-[[nodiscard]] HWY_INLINE LaneBits update_forward(const EmissionView& h, const T* y,
-                                                 const T* observed, const T* x_pred,
-                                                 const T* P_pred, T* x_filt, T* P_filt, T* nll,
-                                                 const UpdateTape<T>& tape, T* scratch) {
+template <typename T, typename E>
+[[nodiscard]] HWY_INLINE LaneBits update_forward(const E& h, const T* y, const T* observed,
+                                                 const T* x_pred, const T* P_pred, T* x_filt,
+                                                 T* P_filt, T* nll, const UpdateTape<T>& tape,
+                                                 T* scratch) {
   const int N = h.state_dim;
   const int M = h.meas_dim;
   T* G = scratch;
@@ -186,35 +191,23 @@ template <typename T>
   return failed;
 }
 
-// Adjoint of `update_forward`. K is the gain that minimises P_filt, so dP_filt / dK = 0 and P_filt
-// passes its adjoint on as if K were constant:
+// The part of the adjoint that does not see H:
 //
-//   w = K' d_x_filt              d_r = w + 2 v d_nll            d_G = d_x_filt v'
+//   w = K' d_x_filt              d_r = w + 2 v d_nll
 //   d_S = -(w v' + v w') / 2 + (S^-1 - v v') d_nll              (observed components; else 0)
-//   V = K' d_P_filt K + d_S
-//   d_x_pred = d_x_filt - H' d_r
-//   d_P_pred = (I - K H)' d_P_filt (I - K H) + (d_G H + H' d_G') / 2 + H' d_S H
-//            = d_P_filt + U H + H' U',   U = -d_P_filt K + d_x_filt v' / 2 + H' V / 2
-//   d_R += V
+//   V = K' d_P_filt K + d_S      U = -d_P_filt K + d_x_filt v' / 2
 //
-// Sets d_x_pred and d_P_pred (which must not be d_P_filt); adds to d_R (M x M) unless it is null.
-// d_nll is one line. All adjoints of covariances, d_R included, are full symmetric, both triangles.
-// The adjoint of y is d_r; callers that need it recompute it from the tape.
-// Scratch: update_scratch_lines(N, M). Cost: about N^2 M + N M^2 + M^3 / 3.
+// Sets d_r (M), V (M x M) and U (N x M). Scratch: innovation_backward_lines(M).
 template <typename T>
-HWY_INLINE void update_backward(const EmissionView& h, const T* observed, const UpdateTape<T>& tape,
-                                const T* d_nll, const T* d_x_filt, const T* d_P_filt, T* d_x_pred,
-                                T* d_P_pred, T* d_R, T* scratch) {
-  const int N = h.state_dim;
-  const int M = h.meas_dim;
-  T* U = scratch;
-  T* V = entry(U, N * M);
-  T* w = entry(V, M * M);
-  T* inv = entry(w, M);
+HWY_INLINE void innovation_backward(int N, int M, const T* observed, const UpdateTape<T>& tape,
+                                    const T* d_nll, const T* d_x_filt, const T* d_P_filt, T* d_r,
+                                    T* V, T* U, T* scratch) {
+  T* inv = scratch;
   T* W = entry(inv, M);
   const ln::Line<T> half = ln::broadcast(T(0.5));
   const ln::Line<T> d_loss = ln::load(d_nll);
 
+  T* w = d_r;
   ln::multiply_vec_t(N, M, tape.K, d_x_filt, w);
   ln::reciprocal_diagonal(M, tape.C, inv);
   ln::cholesky_inverse(M, tape.C, inv, W, entry(W, M * M));  // W = S^-1
@@ -236,9 +229,9 @@ HWY_INLINE void update_backward(const EmissionView& h, const T* observed, const 
       ln::store(d_S, entry(V, j * M + i));
     }
   }
-  if (d_R != nullptr) ln::add_scaled(M * M, T(1), V, d_R);
-
-  // U = -U + d_x_filt v' / 2 + H' V / 2
+  for (int i = 0; i < M; ++i)
+    ln::store(ln::fma(d_loss + d_loss, ln::load(entry(tape.v, i)), ln::load(entry(w, i))),
+              entry(d_r, i));
   for (int n = 0; n < N; ++n) {
     const ln::Line<T> d_x = half * ln::load(entry(d_x_filt, n));
     for (int m = 0; m < M; ++m) {
@@ -246,14 +239,41 @@ HWY_INLINE void update_backward(const EmissionView& h, const T* observed, const 
       ln::store(ln::fma(d_x, ln::load(entry(tape.v, m)), -ln::load(u)), u);
     }
   }
+}
+
+// Adjoint of `update_forward`. K is the gain that minimises P_filt, so dP_filt / dK = 0 and P_filt
+// passes its adjoint on as if K were constant; with d_r, d_S, U, V of `innovation_backward` and
+// d_G = d_x_filt v':
+//
+//   d_x_pred = d_x_filt - H' d_r
+//   d_P_pred = (I - K H)' d_P_filt (I - K H) + (d_G H + H' d_G') / 2 + H' d_S H
+//            = d_P_filt + Y H + H' Y',   Y = U + H' V / 2
+//   d_R += V
+//
+// Sets d_x_pred and d_P_pred (which must not be d_P_filt); adds to d_R (M x M) unless it is null.
+// d_nll is one line. All adjoints of covariances, d_R included, are full symmetric, both triangles.
+// The adjoint of y is d_r; callers that need it recompute it from the tape.
+// Scratch: update_scratch_lines(N, M). Cost: about N^2 M + N M^2 + M^3 / 3.
+template <typename T>
+HWY_INLINE void update_backward(const EmissionView& h, const T* observed, const UpdateTape<T>& tape,
+                                const T* d_nll, const T* d_x_filt, const T* d_P_filt, T* d_x_pred,
+                                T* d_P_pred, T* d_R, T* scratch) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  T* U = scratch;
+  T* V = entry(U, N * M);
+  T* d_r = entry(V, M * M);
+  innovation_backward<T>(N, M, observed, tape, d_nll, d_x_filt, d_P_filt, d_r, V, U, entry(d_r, M));
+  if (d_R != nullptr) ln::add_scaled(M * M, T(1), V, d_R);
+
+  const ln::Line<T> half = ln::broadcast(T(0.5));
   ln::copy_lines(N, d_x_filt, d_x_pred);
   for (int i = 0; i < M; ++i) {
-    const ln::Line<T> d_r =
-        ln::fma(d_loss + d_loss, ln::load(entry(tape.v, i)), ln::load(entry(w, i)));
+    const ln::Line<T> d_r_i = ln::load(entry(d_r, i));
     for (int k = h.row_begin[i]; k < h.row_begin[i + 1]; ++k) {
       const int n = h.col[k];
       const ln::Line<T> value = ln::broadcast(static_cast<T>(h.value[k]));
-      ln::store(ln::fnma(value, d_r, ln::load(entry(d_x_pred, n))), entry(d_x_pred, n));
+      ln::store(ln::fnma(value, d_r_i, ln::load(entry(d_x_pred, n))), entry(d_x_pred, n));
       for (int m = 0; m < M; ++m) {
         T* u = entry(U, n * M + m);
         ln::store(ln::fma(half * value, ln::load(entry(V, i * M + m)), ln::load(u)), u);
