@@ -1,0 +1,120 @@
+#include "kalman/student.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <numeric>
+#include <string>
+
+#include "kalmia/error.hpp"
+
+namespace kalmia::kalman {
+namespace {
+
+void check_squares(std::span<const double> squares) {
+  for (std::size_t i = 0; i < squares.size(); ++i)
+    if (!(squares[i] >= 0 && std::isfinite(squares[i])))
+      throw DataError("squared_residuals[" + std::to_string(i) +
+                      "] = " + std::to_string(squares[i]) + ", but it must be finite and >= 0");
+}
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Mean of log t_nu(z; 0, s2) without the constant log(pi) / 2:
+//   log Gamma((nu + 1) / 2) - log Gamma(nu / 2) - log(nu s2) / 2
+//   - (nu + 1) / 2 mean of log(1 + z^2 / (nu s2))
+double mean_log_density(std::span<const double> squares, double nu, double s2) {
+  double sum = 0;
+  for (const double square : squares) sum += std::log1p(square / (nu * s2));
+  return std::lgamma((nu + 1) / 2) - std::lgamma(nu / 2) - 0.5 * std::log(nu * s2) -
+         0.5 * (nu + 1) * sum / static_cast<double>(squares.size());
+}
+
+// The likeliest s2 given nu, the root of
+//   g(s2) = mean of (nu + 1) z^2 / (nu s2 + z^2) = 1,
+// which falls with s2. Newton's method on log g as a function of log s2, from `s2`, by a factor of
+// e per step at most. Where most residuals are zero there is no root, and `least` is the answer.
+double likeliest_scale(std::span<const double> squares, double nu, double s2, double least) {
+  for (int i = 0; i < 100; ++i) {
+    double g = 0;
+    double slope = 0;  // -dg / dlog(s2)
+    for (const double square : squares) {
+      const double share = square / (nu * s2 + square);
+      g += share;
+      slope += share * (1 - share);
+    }
+    const double count = static_cast<double>(squares.size()) / (nu + 1);
+    const double step = std::clamp(std::log(g / count) * g / slope, -1.0, 1.0);
+    s2 = std::max(s2 * std::exp(step), least);
+    if (std::abs(step) < 1e-9) break;
+  }
+  return s2;
+}
+
+// Where f, on [low, high], is largest: the best of a grid, then golden section between its
+// neighbours. An end of the grid that is the best stays the answer.
+double largest_at(const std::function<double(double)>& f, double low, double high) {
+  constexpr int kCells = 12;
+  constexpr double kTolerance = 1e-5;
+  const auto point = [&](int i) { return low + (high - low) * i / kCells; };
+  int best = 0;
+  double best_value = f(low);
+  for (int i = 1; i <= kCells; ++i)
+    if (const double value = f(point(i)); value > best_value) {
+      best = i;
+      best_value = value;
+    }
+  double a = point(std::max(best - 1, 0));
+  double b = point(std::min(best + 1, kCells));
+  const double ratio = 1 / std::numbers::phi;
+  double left = b - ratio * (b - a), right = a + ratio * (b - a);
+  double f_left = f(left), f_right = f(right);
+  while (b - a > kTolerance) {
+    if (f_left > f_right) {
+      b = right;
+      right = left;
+      f_right = f_left;
+      left = b - ratio * (b - a);
+      f_left = f(left);
+    } else {
+      a = left;
+      left = right;
+      f_left = f_right;
+      right = a + ratio * (b - a);
+      f_right = f(right);
+    }
+  }
+  const double middle = 0.5 * (a + b);
+  return f(middle) > best_value ? middle : point(best);
+}
+
+}  // namespace
+
+double fit_degrees_of_freedom(std::span<const double> squared_residuals) {
+  check_squares(squared_residuals);
+  if (squared_residuals.empty()) return kMostDegreesOfFreedom;
+  return std::exp(largest_at(
+      [&](double log_nu) { return mean_log_density(squared_residuals, std::exp(log_nu), 1); },
+      std::log(kLeastDegreesOfFreedom), std::log(kMostDegreesOfFreedom)));
+}
+
+StudentFit fit_student(std::span<const double> squared_residuals) {
+  check_squares(squared_residuals);
+  if (squared_residuals.empty()) return {};
+  double s2 = mean(squared_residuals);
+  if (s2 == 0) return {kMostDegreesOfFreedom, 0};
+  const double least = 1e-12 * s2;
+  const auto profile = [&](double log_nu) {
+    const double nu = std::exp(log_nu);
+    s2 = likeliest_scale(squared_residuals, nu, s2, least);
+    return mean_log_density(squared_residuals, nu, s2);
+  };
+  const double nu = std::exp(
+      largest_at(profile, std::log(kLeastDegreesOfFreedom), std::log(kMostDegreesOfFreedom)));
+  return {nu, std::sqrt(likeliest_scale(squared_residuals, nu, s2, least))};
+}
+
+}  // namespace kalmia::kalman
