@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
+
 #include "command.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/model.hpp"
@@ -33,15 +35,20 @@ constexpr const char* kExamples =
 class Filters {
  public:
   explicit Filters(const Model& model, bool keyed)
-      : stream_(model.stream()), keyed_(keyed), state_(stream_.start()), store_(state_) {}
+      : stream_(model.stream()),
+        measured_(static_cast<std::size_t>(model.meas_dim())),
+        keyed_(keyed),
+        state_(stream_.start()),
+        store_(state_) {}
 
   const Stream& stream() const { return stream_; }
 
-  void step(std::string_view key, std::span<const double> y) {
+  /// `values`: what is measured, then the inputs.
+  void step(std::string_view key, std::span<const double> values) {
     std::byte* const slot = keyed_ ? store_.find(key) : nullptr;
     if (keyed_) store_.load(slot, state_);
     try {
-      stream_.step(state_, y);
+      stream_.step(state_, values.first(measured_), std::nan(""), values.subspan(measured_));
     } catch (const NumericalError&) {
       // The state is of no use any more; the next line of the series begins anew.
       state_ = stream_.start();
@@ -53,6 +60,7 @@ class Filters {
 
  private:
   Stream stream_;
+  std::size_t measured_;
   bool keyed_;
   Stream::State state_;
   StateStore store_;
@@ -102,7 +110,7 @@ void run_stream(const Arguments& arguments) {
   if (!command.no_header && !command.common.json) answers.add_header();
 
   LineReader reader(STDIN_FILENO, [&answers] { answers.flush(); });
-  std::vector<double> y(static_cast<std::size_t>(model.meas_dim()));
+  std::vector<double> y(model.measured_names().size() + model.input_names().size());
   std::string_view line;
   const auto answer = [&] {
     const std::string_view key = parse_stream_line(line, command.keyed, y);

@@ -84,8 +84,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
 /// if the file cannot be read, DataError with file, line and column if its content cannot be used.
 Dataset read_dataset(const std::string& path, const DataOptions& options = {});
 
-/// Throws ConfigError, naming the formats, unless data and estimates can be written to a file of that
-/// name. For finding a mistake before long work.
+/// Throws ConfigError, naming the formats, unless data and estimates can be written to a file of
+/// that name. For finding a mistake before long work.
 void check_output_name(const std::string& path);
 
 /// Writes a data set in the format of the name; "-" is standard output, as CSV. Truth gets names

@@ -11,18 +11,32 @@
 
 #include "kalmia/data.hpp"
 #include "kalmia/model.hpp"
+#include "kalmia/system.hpp"
 
 namespace kalmia {
 
 /// What the model knows before it sees data.
 struct ModelOptions {
   /// The expert map: for each measured channel `constant-position`, `constant-velocity` or
-  /// `constant-acceleration`, or, with learned damping, `mean-reverting` or `damped-velocity`;
-  /// `lorenz`, `linear-motion`; `auto` tries position and velocity, damped or not, and takes the
-  /// one whose static filter predicts held-out measurements best.
+  /// `constant-acceleration`, with learned damping `mean-reverting` or `damped-velocity`,
+  /// `oscillator` or `ar`; `coordinated-turn`, `lorenz`, `linear-motion`; `none`; `system`: the
+  /// equations of `system`. `auto` tries position and velocity, damped or not, and takes the one
+  /// whose static filter predicts held-out measurements best.
   std::string prior = "auto";
-  /// Order of the Taylor series of `lorenz` and `linear-motion`; 0: as in the paper, 2 and 1.
+  /// Lags of `ar` (0: 2); order of the Taylor series of `lorenz` and `linear-motion` (0: as in the
+  /// paper, 2 and 1).
   int order = 0;
+  /// From the equations of `lorenz` and `linear-motion` to the map of a step: `frozen`, `taylor` or
+  /// `rk4`, as System::flow says. Empty: frozen, as in the paper.
+  std::string flow;
+  /// Runge-Kutta steps in one time step.
+  int substeps = 1;
+  /// Standard deviation of a constant departure from the map's matrix, entry by entry, that is
+  /// learned with the noise: how far the expert may be off. 0: not at all; negative: 0.1 for
+  /// `linear-motion`, 1 for `none`, else 0.
+  double departure = -1;
+  /// A user's own equations; used if `prior` is `system`, or `auto` and there are any.
+  System system;
   /// Measurement noise: a standard deviation (`0.5`), one for each channel (`0.5,0.3`), a
   /// covariance by rows (`0.25,0.1;0.1,0.3`), `learn` (one variance for each channel) or
   /// `learn-full` (a covariance).
@@ -38,9 +52,15 @@ requires std::same_as<std::remove_const_t<Options>, ModelOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("prior", o.prior,
         "auto, constant-position, mean-reverting, constant-velocity, damped-velocity, "
-        "constant-acceleration, lorenz, linear-motion");
+        "constant-acceleration, oscillator, ar, coordinated-turn, lorenz, linear-motion, none, "
+        "system");
   visit("order", o.order,
-        "order of the Taylor series of lorenz and linear-motion; 0: 2 and 1, as in the paper");
+        "lags of ar; order of the Taylor series of lorenz and linear-motion (0: 2 and 1, as in "
+        "the paper)");
+  visit("flow", o.flow, "of lorenz and linear-motion: frozen (the paper's), taylor or rk4");
+  visit("substeps", o.substeps, "Runge-Kutta steps in one time step");
+  visit("departure", o.departure,
+        "how far the expert's matrix may be off; 0: not at all; negative: as the prior suggests");
   visit("noise", o.noise, "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full");
   visit("hidden", o.hidden, "hidden units of the GRU; 0: no networks");
   visit("decoder", o.decoder, "widths of the decoder's hidden layers");

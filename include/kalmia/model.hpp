@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -71,6 +72,7 @@ class Model {
   int meas_dim() const;
   const std::vector<std::string>& state_names() const;
   const std::vector<std::string>& measured_names() const;
+  const std::vector<std::string>& input_names() const;
   /// H (M x N) and R (M x M), in the user's units, row-major.
   std::vector<double> emission() const;
   std::vector<double> noise() const;
@@ -81,7 +83,7 @@ class Model {
   const DataOptions& data_options() const;
 
   /// x[k|<=k]. `threads` 0: all the machine has. Results do not depend on it. Throws DataError if
-  /// the data do not have the model's measured columns or time step, NumericalError if a covariance
+  /// the data do not have the model's measured columns and inputs, NumericalError if a covariance
   /// breaks down.
   Estimates filter(const Dataset& data, int threads = 0) const;
   /// x[k|0:K], by the linearized (Rauch-Tung-Striebel) smoother over the filter.
@@ -123,10 +125,12 @@ class Stream {
 
   /// The state of a series before its first measurement.
   State start() const;
-  /// Takes y[k] (M values in the user's units, NaN = missing). The moments below are then those of
-  /// step k. Throws DataError for an infinite value and leaves the state as it was; after a
-  /// NumericalError the state must be started anew.
-  void step(State& state, std::span<const double> y);
+  /// Takes y[k] (M values in the user's units, NaN = missing), `dt`, the time since y[k-1] (NaN:
+  /// the usual step), and `u`, the control inputs at k, which act until the next measurement. The
+  /// moments below are then those of step k. Throws DataError for a value that cannot be and leaves
+  /// the state as it was; after a NumericalError the state must be started anew.
+  void step(State& state, std::span<const double> y,
+            double dt = std::numeric_limits<double>::quiet_NaN(), std::span<const double> u = {});
   std::span<const double> mean() const;        ///< x[k|<=k], N, in the user's units
   std::span<const double> covariance() const;  ///< P[k|<=k], N x N
   double log_likelihood() const;               ///< of the last measurement

@@ -29,6 +29,18 @@ StateEstimates in_user_units(const model::Units& units, const Moments& moments,
   return out;
 }
 
+// Entry (m, l) of H P H'.
+double quadratic(const std::vector<double>& H, std::size_t m, const double* P, std::size_t l,
+                 int state_dim) {
+  const auto N = static_cast<std::size_t>(state_dim);
+  double sum = 0;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (H[m * N + i] == 0) continue;
+    for (std::size_t j = 0; j < N; ++j) sum += H[m * N + i] * P[i * N + j] * H[l * N + j];
+  }
+  return sum;
+}
+
 // y - H x[k|<k] and H P[k|<k] H' + R of series `i` of a pass, in the user's units. `y`: its
 // measurements in the model's, where a large offset takes no digits.
 Innovations innovations_of(const model::LearnedModel<float>& model, const std::vector<double>& R,
@@ -36,8 +48,8 @@ Innovations innovations_of(const model::LearnedModel<float>& model, const std::v
   const int N = model.state_dim();
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const auto steps = static_cast<std::size_t>(pass.lengths[static_cast<std::size_t>(i)]);
-  const std::vector<int>& measured = model.expert().measured_state;
   const model::Units& units = model.description().units;
+  std::vector<double> y_pred(M), H = model.expert().H;
   Innovations out;
   out.residual.resize(steps * M);
   out.covariance.resize(steps * M * M);
@@ -46,11 +58,13 @@ Innovations innovations_of(const model::LearnedModel<float>& model, const std::v
     const double* x = predicted.mean.data() + row_at(pass.moments, i, static_cast<int>(k), N);
     const double* P =
         predicted.covariance.data() + row_at(pass.moments, i, static_cast<int>(k), N * N);
+    if (model.expert().emission != nullptr) H = model.emission_at(x);
+    model.measure(x, y_pred.data());
     for (std::size_t m = 0; m < M; ++m) {
-      out.residual[k * M + m] = units.y_scale[m] * (y[k * M + m] - x[measured[m]]);
+      out.residual[k * M + m] = units.y_scale[m] * (y[k * M + m] - y_pred[m]);
       for (std::size_t l = 0; l < M; ++l)
         out.covariance[(k * M + m) * M + l] =
-            units.y_scale[m] * units.y_scale[l] * P[measured[m] * N + measured[l]] + R[m * M + l];
+            units.y_scale[m] * units.y_scale[l] * quadratic(H, m, P, l, N) + R[m * M + l];
     }
   }
   return out;

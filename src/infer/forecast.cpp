@@ -1,4 +1,5 @@
 // Model::forecast: the steps after the end of each series.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -44,20 +45,23 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads) const {
     StateEstimates& out = estimates.series[static_cast<std::size_t>(s)];
     out = infer::room_for(series, horizon, model.state_dim());
     out.t = times_after(data, series, dt, horizon);
-    // Beyond the data the prediction of y takes its place (paper, Sec. 5).
+    // Beyond the data the prediction of y takes its place (paper, Sec. 5), and inputs stay as they
+    // were.
     std::vector<double> shown(M), missing(M, std::numeric_limits<double>::quiet_NaN());
     for (int k = 0; k < series.steps + horizon; ++k) {
       const bool given = k < series.steps;
       const double* y = given ? run.y(s, k) : missing.data();
-      const model::StreamResult step = stream->step(y);
+      const model::StreamResult step =
+          stream->step(y, given ? run.dt_ratio(s, k) : run.dt() / model.description().dt,
+                       k == 0 ? nullptr : run.inputs(s, std::min(k, series.steps) - 1));
       if (step.failed || !stream->finite())
         throw NumericalError(run.name(s) + ", step " + std::to_string(k + 1) + ": the " +
                              (given ? "likelihood" : "forecast") + " is not finite");
       nll[static_cast<std::size_t>(s)] += step.nll;
-      for (std::size_t m = 0; m < M; ++m)
-        shown[m] =
-            given ? y[m]
-                  : stream->state.x[static_cast<std::size_t>(model.expert().measured_state[m])];
+      if (given)
+        std::copy_n(y, M, shown.begin());
+      else
+        model.measure(stream->state.x.data(), shown.data());
       stream->show(shown.data());
       if (given) continue;
       const auto h = static_cast<std::size_t>(k - series.steps);

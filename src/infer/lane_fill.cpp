@@ -6,15 +6,17 @@
 namespace kalmia::infer {
 
 template <typename T>
-void prepare_group(const model::Architecture& architecture, int steps, int lanes,
+void prepare_group(const model::LearnedModel<T>& model, int steps, int lanes, bool irregular,
                    model::LaneGroup<T>& group) {
-  group.resize(architecture, steps, lanes);
+  group.resize(model.architecture(), steps, lanes);
   const auto volume = [&](int rows) {
     return static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows) *
            static_cast<std::size_t>(lanes);
   };
-  group.observed.resize(volume(architecture.meas_dim()));
-  group.centre.resize(volume(architecture.state_dim()));
+  group.observed.resize(volume(model.meas_dim()));
+  group.centre.resize(volume(model.state_dim()));
+  if (irregular) group.dt.resize(volume(1));
+  group.u.resize(volume(model.expert().map->input_dim()));
   group.length.assign(static_cast<std::size_t>(lanes), 0);
   group.fresh.assign(static_cast<std::size_t>(lanes), 1);
 }
@@ -24,14 +26,19 @@ LaneMemory empty_memory(int meas_dim) {
 }
 
 template <typename T>
-void fill_step(const model::FeatureSpec& features, int k, int lane, const double* before,
-               const double* now, LaneMemory& memory, model::LaneGroup<T>& group) {
+void fill_step(const model::LearnedModel<T>& model, int k, int lane, const double* before,
+               const double* now, double dt_ratio, const double* u, LaneMemory& memory,
+               model::LaneGroup<T>& group) {
+  const model::FeatureSpec& features = model.description().features;
   const auto at = [&](int rows) {
     return static_cast<std::ptrdiff_t>(k) * rows * group.lanes + lane;
   };
-  if (before != nullptr)
-    features.step_to(before, memory.data(), group.input_fwd.data() + at(features.input_dim()),
-                     group.centre.data() + at(features.state_dim()), group.lanes);
+  if (before != nullptr) {
+    T* input = group.input_fwd.data() + at(features.input_dim());
+    features.step_to(before, memory.data(), input, group.centre.data() + at(features.state_dim()),
+                     group.lanes);
+    features.drive_to(dt_ratio, u, input, group.lanes);
+  }
   const int M = features.meas_dim();
   double* y = group.y.data() + at(M);
   double* observed = group.observed.data() + at(M);
@@ -40,14 +47,33 @@ void fill_step(const model::FeatureSpec& features, int k, int lane, const double
     y[m * group.lanes] = missing ? 0 : now[m];
     observed[m * group.lanes] = missing ? 0 : 1;
   }
+  if (!group.dt.empty()) group.dt.data()[at(1)] = dt_ratio * model.map_dt();
+  const int inputs = model.expert().map->input_dim();
+  for (int i = 0; i < inputs; ++i)
+    group.u.data()[at(inputs) + i * group.lanes] = before == nullptr ? 0 : u[i];
 }
 
-template void prepare_group<float>(const model::Architecture&, int, int, model::LaneGroup<float>&);
-template void prepare_group<double>(const model::Architecture&, int, int,
-                                    model::LaneGroup<double>&);
-template void fill_step<float>(const model::FeatureSpec&, int, int, const double*, const double*,
-                               LaneMemory&, model::LaneGroup<float>&);
-template void fill_step<double>(const model::FeatureSpec&, int, int, const double*, const double*,
-                                LaneMemory&, model::LaneGroup<double>&);
+template <typename T>
+void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece& piece, int step,
+               LaneMemory& memory, model::LaneGroup<T>& group) {
+  const auto M = static_cast<std::ptrdiff_t>(model.meas_dim());
+  const auto U = static_cast<std::ptrdiff_t>(model.description().features.control_dim());
+  const double* now = piece.y + step * M;
+  fill_step(model, k, lane, step == 0 ? nullptr : now - M, now,
+            piece.dt_ratio == nullptr ? 1.0 : piece.dt_ratio[step],
+            piece.u == nullptr || step == 0 ? nullptr : piece.u + (step - 1) * U, memory, group);
+}
+
+#define KALMIA_INSTANTIATE(T)                                                            \
+  template void prepare_group<T>(const model::LearnedModel<T>&, int, int, bool,          \
+                                 model::LaneGroup<T>&);                                  \
+  template void fill_step<T>(const model::LearnedModel<T>&, int, int, const double*,     \
+                             const double*, double, const double*, LaneMemory&,          \
+                             model::LaneGroup<T>&);                                      \
+  template void fill_step<T>(const model::LearnedModel<T>&, int, int, const Piece&, int, \
+                             LaneMemory&, model::LaneGroup<T>&);
+KALMIA_INSTANTIATE(float)
+KALMIA_INSTANTIATE(double)
+#undef KALMIA_INSTANTIATE
 
 }  // namespace kalmia::infer

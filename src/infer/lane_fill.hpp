@@ -1,17 +1,26 @@
 // Puts one series' measurements into its lane of a window: what the filter updates with, what the
-// networks read and what their residual is centred at.
+// networks read, what their residual is centred at and what drives the step.
 #pragma once
 
 #include <vector>
 
 #include "model/batch.hpp"
-#include "model/features.hpp"
+#include "model/learned_model.hpp"
 
 namespace kalmia::infer {
 
-/// Makes room for windows of `steps` x `lanes` with missing values and centred residuals.
+/// A stretch of a series in the model's units, NaN = missing.
+struct Piece {
+  const double* y = nullptr;  ///< steps x M
+  int steps = 0;
+  const double* dt_ratio = nullptr;  ///< length of the step to k over the usual one; null: 1
+  const double* u = nullptr;         ///< inputs, steps x U; null where there are none
+};
+
+/// Makes room for windows of `steps` x `lanes` with missing values and centred residuals;
+/// `irregular`: with steps of different lengths.
 template <typename T>
-void prepare_group(const model::Architecture& architecture, int steps, int lanes,
+void prepare_group(const model::LearnedModel<T>& model, int steps, int lanes, bool irregular,
                    model::LaneGroup<T>& group);
 
 /// What a lane remembers of the measurements it has seen: the last value of each channel.
@@ -19,9 +28,16 @@ using LaneMemory = std::vector<double>;
 LaneMemory empty_memory(int meas_dim);
 
 /// Fills step k of a lane. `now`: y at this step; `before`: y at the step before, null where the
-/// series starts. Both M numbers in the model's units, NaN = missing.
+/// series starts (M numbers, NaN = missing). `dt_ratio` and `u` (U inputs of the step before) drive
+/// the step.
 template <typename T>
-void fill_step(const model::FeatureSpec& features, int k, int lane, const double* before,
-               const double* now, LaneMemory& memory, model::LaneGroup<T>& group);
+void fill_step(const model::LearnedModel<T>& model, int k, int lane, const double* before,
+               const double* now, double dt_ratio, const double* u, LaneMemory& memory,
+               model::LaneGroup<T>& group);
+
+/// The same for step `step` of a piece, whose first step starts a series.
+template <typename T>
+void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece& piece, int step,
+               LaneMemory& memory, model::LaneGroup<T>& group);
 
 }  // namespace kalmia::infer

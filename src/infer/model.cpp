@@ -29,6 +29,9 @@ const std::vector<std::string>& Model::state_names() const {
 const std::vector<std::string>& Model::measured_names() const {
   return impl_->learned->description().measured_names;
 }
+const std::vector<std::string>& Model::input_names() const {
+  return impl_->learned->description().input_names;
+}
 std::vector<double> Model::emission() const { return impl_->learned->emission().H(); }
 
 std::vector<double> Model::noise() const {

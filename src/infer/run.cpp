@@ -21,14 +21,15 @@ struct Runner {
   model::Workspace<T> workspace;
   Buffer<double> x_pred, P_pred, x_filt, P_filt, F, nll;
 
-  Runner(const model::LearnedModel<T>& model, const Wanted& wanted, int steps, int lanes) {
+  Runner(const model::LearnedModel<T>& model, const Wanted& wanted, int steps, int lanes,
+         bool irregular) {
     const auto volume = [&](bool is_wanted, int rows) {
       return is_wanted ? static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows) *
                              static_cast<std::size_t>(lanes)
                        : 0;
     };
     const int N = model.state_dim();
-    prepare_group(model.architecture(), steps, lanes, group);
+    prepare_group(model, steps, lanes, irregular, group);
     workspace.prepare(model.architecture(), model.expert().map.get(), steps, lanes, false);
     x_pred.resize(volume(wanted.predicted, N));
     P_pred.resize(volume(wanted.predicted, N * N));
@@ -68,16 +69,17 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
   const int longest = pieces[static_cast<std::size_t>(order[0])].steps;
   const int window = std::min(kWindow, std::max(longest, 1));
   std::vector<std::unique_ptr<Runner<T>>> runners(static_cast<std::size_t>(team.size()));
-  const int M = model.meas_dim();
+  const bool irregular = std::any_of(pieces.begin(), pieces.end(),
+                                     [](const Piece& piece) { return piece.dt_ratio != nullptr; });
 
   team.run((count + lanes - 1) / lanes, [&](int task, int thread) {
     auto& runner = runners[static_cast<std::size_t>(thread)];
-    if (!runner) runner = std::make_unique<Runner<T>>(model, wanted, window, lanes);
+    if (!runner) runner = std::make_unique<Runner<T>>(model, wanted, window, lanes, irregular);
     model::LaneGroup<T>& group = runner->group;
     const std::span<const int> members(
         order.data() + task * lanes,
         static_cast<std::size_t>(std::min(lanes, count - task * lanes)));
-    std::vector<LaneMemory> memory(members.size(), empty_memory(M));
+    std::vector<LaneMemory> memory(members.size(), empty_memory(model.meas_dim()));
     const int steps = pieces[static_cast<std::size_t>(members[0])].steps;
     std::fill(group.length.begin(), group.length.end(), 0);
     for (int first = 0; first < steps; first += window) {
@@ -86,11 +88,8 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
         const Piece& piece = pieces[static_cast<std::size_t>(members[lane])];
         const int length = std::clamp(piece.steps - first, 0, window);
         group.length[lane] = length;
-        for (int i = 0; i < length; ++i) {
-          const double* now = piece.y + static_cast<std::ptrdiff_t>(first + i) * M;
-          fill_step(model.description().features, i, static_cast<int>(lane),
-                    first + i == 0 ? nullptr : now - M, now, memory[lane], group);
-        }
+        for (int i = 0; i < length; ++i)
+          fill_step(model, i, static_cast<int>(lane), piece, first + i, memory[lane], group);
       }
       const model::WindowMoments moments = runner->moments();
       model::window_forward(model.window(), group.view(), group.carry, moments, runner->workspace);

@@ -7,15 +7,10 @@
 #include <vector>
 
 #include "base/threads.hpp"
+#include "infer/lane_fill.hpp"
 #include "model/learned_model.hpp"
 
 namespace kalmia::infer {
-
-/// A stretch of measurements, in the model's units: steps x M, NaN = missing.
-struct Piece {
-  const double* y = nullptr;
-  int steps = 0;
-};
 
 /// Which moments a run is asked for.
 struct Wanted {

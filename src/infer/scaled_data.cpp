@@ -5,14 +5,17 @@
 
 namespace kalmia::infer {
 
-ScaledData::ScaledData(const Dataset& data, const model::Units& units)
-    : meas_dim_(data.meas_dim()) {
+ScaledData::ScaledData(const Dataset& data, const model::Units& units, double dt)
+    : meas_dim_(data.meas_dim()), input_dim_(static_cast<int>(data.u_names.size())) {
   for (const double scale : units.y_scale) log_unit_.push_back(std::log(scale));
   const auto M = static_cast<std::size_t>(meas_dim_);
   for (const Series& series : data.series) {
     std::vector<double>& y = y_.emplace_back(series.y);
     for (std::size_t i = 0; i < y.size(); ++i)
       y[i] = (y[i] - units.y_offset[i % M]) / units.y_scale[i % M];
+    model::SeriesDrive& drive = drive_.emplace_back(model::series_drive(data, series, dt));
+    for (double& length : drive.dt) length /= dt;
+    irregular_ = irregular_ || !drive.dt.empty();
   }
 }
 

@@ -33,10 +33,12 @@ struct Measured {
   double loss(double nll) const { return -log_likelihood(nll) / values; }
 };
 
-/// The measurements of all series in the model's units, NaN = missing. Truth stays behind.
+/// The measurements of all series in the model's units, NaN = missing, and what drives their steps.
+/// Truth stays behind.
 class ScaledData {
  public:
-  ScaledData(const Dataset& data, const model::Units& units);
+  /// `dt`: the usual length of a step.
+  ScaledData(const Dataset& data, const model::Units& units, double dt);
 
   int meas_dim() const { return meas_dim_; }
   const double* at(int series, int step) const {
@@ -44,8 +46,21 @@ class ScaledData {
            static_cast<std::ptrdiff_t>(step) * meas_dim_;
   }
   Piece piece(const Stretch& stretch) const {
-    return {at(stretch.series, stretch.begin), stretch.steps()};
+    return {at(stretch.series, stretch.begin), stretch.steps(),
+            dt_ratio(stretch.series, stretch.begin), inputs(stretch.series, stretch.begin)};
   }
+  /// Lengths of the steps that lead to `step` and on, over the usual one; null: all are 1.
+  const double* dt_ratio(int series, int step) const {
+    const std::vector<double>& all = drive_[static_cast<std::size_t>(series)].dt;
+    return all.empty() ? nullptr : all.data() + step;
+  }
+  /// Inputs at `step`, U numbers; null where there are none.
+  const double* inputs(int series, int step) const {
+    const std::vector<double>& all = drive_[static_cast<std::size_t>(series)].u;
+    return all.empty() ? nullptr : all.data() + static_cast<std::ptrdiff_t>(step) * input_dim_;
+  }
+  /// Some step is longer or shorter than usual.
+  bool irregular() const { return irregular_; }
   /// A whole series.
   Stretch series(int index) const {
     return {index, 0, static_cast<int>(y_[static_cast<std::size_t>(index)].size()) / meas_dim_};
@@ -58,8 +73,11 @@ class ScaledData {
 
  private:
   int meas_dim_;
+  int input_dim_;
+  bool irregular_ = false;
   std::vector<double> log_unit_;  // M
   std::vector<std::vector<double>> y_;
+  std::vector<model::SeriesDrive> drive_;  // dt over the usual one
 };
 
 }  // namespace kalmia::infer

@@ -13,8 +13,6 @@ using kalman::number_text;
 
 // Steps that are worked on at a time.
 constexpr std::size_t kChunkSteps = std::size_t{1} << 21;
-// Time steps that differ by more than this share are not the same.
-constexpr double kSameStep = 0.1;
 
 std::string source(const Dataset& data) {
   return data.source.empty() ? std::string("the data") : data.source;
@@ -51,18 +49,18 @@ bool has_steps(const Dataset& data) {
                      [](const Series& series) { return series.t.size() > 1; });
 }
 
-// A model's rates and noises are those of its own time step.
-void check_step(const model::LearnedModel<float>& model, const Dataset& data) {
-  const double dt = model.description().dt;
-  if (has_steps(data) && std::abs(data.step_size() - dt) > kSameStep * dt)
-    throw DataError(source(data) + ": steps are " + number_text(data.step_size()) +
-                    " apart, but the model was fitted to steps of " + number_text(dt) +
-                    "; bring the data to that step, or fit a model to them");
+void check_inputs(const model::LearnedModel<float>& model, const Dataset& data) {
+  const std::vector<std::string>& needed = model.description().input_names;
+  if (data.u_names.size() != needed.size())
+    throw DataError(source(data) + ": the data have " + std::to_string(data.u_names.size()) +
+                    " input columns, but the model has " + std::to_string(needed.size()) +
+                    (needed.empty() ? std::string() : " (" + list(needed) + ")") +
+                    "; name them with --inputs");
 }
 
 const Dataset& checked(const model::LearnedModel<float>& model, const Dataset& data) {
   check_channels(model, data);
-  check_step(model, data);
+  check_inputs(model, data);
   return data;
 }
 
@@ -72,7 +70,7 @@ SeriesRun::SeriesRun(const model::LearnedModel<float>& model, const Dataset& dat
     : model_(model),
       data_(checked(model, data)),
       team_(threads),
-      scaled_(data, model.description().units) {
+      scaled_(data, model.description().units, model.description().dt) {
   for (int s = 0; s < scaled_.series_count(); ++s)
     measured_.add(scaled_.measured(scaled_.series(s)));
 }

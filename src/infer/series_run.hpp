@@ -13,8 +13,8 @@ namespace kalmia::infer {
 
 class SeriesRun {
  public:
-  /// Throws DataError if the data have not the model's channels or its time step, or an infinite
-  /// value. Both must outlive the run.
+  /// Throws DataError if the data have not the model's channels and inputs, or an infinite value.
+  /// Both must outlive the run.
   SeriesRun(const model::LearnedModel<float>& model, const Dataset& data, int threads);
 
   /// Filters all series, some at a time so that memory stays bounded, and hands over each pass with
@@ -33,6 +33,11 @@ class SeriesRun {
   /// How messages call a series.
   std::string name(int series) const;
   const double* y(int series, int step) const { return scaled_.at(series, step); }
+  double dt_ratio(int series, int step) const {
+    const double* ratio = scaled_.dt_ratio(series, step);
+    return ratio == nullptr ? 1 : *ratio;
+  }
+  const double* inputs(int series, int step) const { return scaled_.inputs(series, step); }
   ThreadTeam& team() { return team_; }
 
  private:

@@ -9,8 +9,9 @@ namespace kalmia {
 struct Stream::Impl {
   explicit Impl(std::shared_ptr<const Model::Impl> shared_model);
 
-  /// Predicts and updates with y (in the model's units, NaN = missing).
-  model::StreamResult step(const double* y);
+  /// Predicts and updates with y (in the model's units, NaN = missing). `dt_ratio`: the length of
+  /// the step over the usual one; `u`: the inputs that act during it, null at the first step.
+  model::StreamResult step(const double* y, double dt_ratio, const double* u);
   /// Notes what the networks read next: y, unless the caller feeds predictions back.
   void show(const double* shown);
   /// Whether the moments are numbers: in a gap no likelihood tells.
@@ -26,6 +27,7 @@ struct Stream::Impl {
   model::StreamState<float> state;
   std::vector<double> last;  ///< last value of each channel, NaN until there is one
   std::vector<double> y;     ///< M, in the model's units
+  std::vector<double> u;     ///< inputs that act during the next step, U
   std::vector<double> mean, covariance;
   double log_likelihood = 0;
 };

@@ -47,6 +47,10 @@ const ModelDescription& checked(const ModelDescription& d) {
   require_finite("y_offset", d.units.y_offset);
   require_finite("x_offset", d.units.x_offset);
   require_finite("features.mean", d.features.mean);
+  require_size("features.u_mean", d.features.u_mean.size(), d.input_names.size());
+  require_size("features.u_spread", d.features.u_spread.size(), d.input_names.size());
+  require_scales("features.u_spread", d.features.u_spread);
+  require_finite("features.u_mean", d.features.u_mean);
   return d;
 }
 
@@ -76,17 +80,25 @@ Units make_units(const prior::Expert& expert, const std::vector<ChannelStatistic
     units.y_offset.push_back(expert.physical ? 0 : channel.mean);
   }
   for (const prior::StateKind& state : expert.states) {
+    if (expert.physical) {
+      units.x_scale.push_back(1);
+      units.x_offset.push_back(0);
+      continue;
+    }
     const auto c = static_cast<std::size_t>(state.channel);
-    const double per_step = expert.physical ? 1 : std::pow(dt, -state.derivative);
-    units.x_scale.push_back(units.y_scale[c] * per_step);
+    units.x_scale.push_back(units.y_scale[c] * std::pow(dt, -state.derivative));
     units.x_offset.push_back(state.derivative == 0 ? units.y_offset[c] : 0);
   }
   return units;
 }
 
 FeatureSpec make_features(const prior::Expert& expert,
-                          const std::vector<ChannelStatistics>& channels, const Units& units) {
+                          const std::vector<ChannelStatistics>& channels,
+                          const DriveStatistics& drive, const Units& units) {
   FeatureSpec features;
+  features.use_dt = drive.irregular;
+  features.u_mean = drive.u_mean;
+  features.u_spread = drive.u_spread;
   for (std::size_t c = 0; c < channels.size(); ++c) {
     features.mean.push_back((channels[c].mean - units.y_offset[c]) / units.y_scale[c]);
     features.spread.push_back(channels[c].spread / units.y_scale[c]);
@@ -98,7 +110,7 @@ FeatureSpec make_features(const prior::Expert& expert,
 }
 
 prior::Expert expert_of(const ModelDescription& d) {
-  return prior::make_expert(d.prior, d.prior_order, d.dt, d.measured_names, d.prior_damping);
+  return prior::make_expert(d.prior, d.measured_names, d.input_names);
 }
 
 ArchitectureOptions architecture_options(const ModelDescription& description,
@@ -118,12 +130,62 @@ LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> param
     : description_(std::move(description)),
       expert_(expert_of(checked(description_))),
       architecture_(architecture_options(description_, expert_)),
-      emission_(expert_.state_dim(), expert_.meas_dim(), expert_.emission(), std::move(R)) {
+      emission_(expert_.state_dim(), expert_.meas_dim(), expert_.H, std::move(R)) {
   const auto N = static_cast<std::size_t>(expert_.state_dim());
   require_size("x_scale", description_.units.x_scale.size(), N);
   require_size("x_offset", description_.units.x_offset.size(), N);
   attach(expert_, description_.features);
+  set_theta(description_.theta.empty() ? expert_.theta() : description_.theta);
   set_parameters(parameters);
+}
+
+template <typename T>
+void LearnedModel<T>::set_theta(const std::vector<double>& theta) {
+  require_size("theta", theta.size(), expert_.parameters.size());
+  require_finite("theta", theta);
+  description_.theta = theta;
+}
+
+template <typename T>
+void LearnedModel<T>::measure(const double* x, double* y) const {
+  const auto N = static_cast<std::size_t>(state_dim());
+  if (expert_.emission == nullptr) {
+    for (std::size_t m = 0; m < static_cast<std::size_t>(meas_dim()); ++m) {
+      y[m] = 0;
+      for (std::size_t n = 0; n < N; ++n) y[m] += expert_.H[m * N + n] * x[n];
+    }
+    return;
+  }
+  const std::vector<double> all = emission_lines(x);
+  for (int m = 0; m < meas_dim(); ++m)
+    y[m] = all[static_cast<std::size_t>(m * lanes::kLineLanes<double>)];
+}
+
+template <typename T>
+std::vector<double> LearnedModel<T>::emission_at(const double* x) const {
+  if (expert_.emission == nullptr) return expert_.H;
+  const std::vector<double> all = emission_lines(x);
+  std::vector<double> H;
+  for (std::size_t i = static_cast<std::size_t>(meas_dim()) * lanes::kLineLanes<double>;
+       i < all.size(); i += lanes::kLineLanes<double>)
+    H.push_back(all[i]);
+  return H;
+}
+
+// y and H of a nonlinear emission at x, in every lane.
+template <typename T>
+std::vector<double> LearnedModel<T>::emission_lines(const double* x) const {
+  const auto N = static_cast<std::size_t>(state_dim());
+  const auto M = static_cast<std::size_t>(meas_dim());
+  constexpr std::size_t kLanes = lanes::kLineLanes<double>;
+  Buffer<double> state((N + 1) * kLanes), result((M + M * N) * kLanes),
+      scratch(expert_.emission->scratch_size());
+  for (std::size_t i = 0; i < N * kLanes; ++i) state[i] = x[i / kLanes];
+  const std::vector<double> no_inputs(description_.input_names.size() * kLanes);
+  expert_.emission->forward(
+      {state.data(), state.data() + N * kLanes, no_inputs.data(), description_.theta.data()},
+      result.data(), result.data() + M * kLanes, scratch.data());
+  return {result.data(), result.data() + result.size()};
 }
 
 template <typename T>

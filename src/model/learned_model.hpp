@@ -9,6 +9,7 @@
 #include "kalman/emission.hpp"
 #include "kalmia/data.hpp"
 #include "model/channels.hpp"
+#include "model/drive.hpp"
 #include "model/features.hpp"
 #include "model/network.hpp"
 #include "model/window.hpp"
@@ -28,10 +29,10 @@ struct Units {
 /// Everything about a model but its numbers; what the file's header says.
 struct ModelDescription {
   std::vector<std::string> measured_names;
-  std::string prior;
-  int prior_order = 0;
-  std::vector<double> prior_damping;  ///< N; empty unless the prior has one
-  double dt = 1;                      ///< time between steps
+  std::vector<std::string> input_names;
+  prior::ExpertSpec prior;
+  std::vector<double> theta;  ///< values of the expert's parameters; empty: where they start
+  double dt = 1;              ///< usual time between steps
   Units units;
   FeatureSpec features;
   int hidden = 1;
@@ -49,7 +50,8 @@ Units make_units(const prior::Expert& expert, const std::vector<ChannelStatistic
 
 /// The features that suit them.
 FeatureSpec make_features(const prior::Expert& expert,
-                          const std::vector<ChannelStatistics>& channels, const Units& units);
+                          const std::vector<ChannelStatistics>& channels,
+                          const DriveStatistics& drive, const Units& units);
 
 /// A description with its numbers, ready to run. T: float in use, double while the static stage is
 /// fitted.
@@ -72,15 +74,27 @@ class LearnedModel {
   /// New numbers for the same model.
   void set_parameters(std::span<const T> parameters);
   void set_R(std::vector<double> R) { emission_.set_R(std::move(R)); }
+  /// New values of the expert's parameters.
+  void set_theta(const std::vector<double>& theta);
+  const std::vector<double>& theta() const { return description_.theta; }
+
+  /// The usual step in the unit of the expert's map.
+  double map_dt() const { return expert_.physical ? description_.dt : 1.0; }
+  /// What a state should measure, without noise: y (M) at x (N), in the model's units.
+  void measure(const double* x, double* y) const;
+  /// H at x (M x N).
+  std::vector<double> emission_at(const double* x) const;
   void set_summary(std::string json) { description_.summary_json = std::move(json); }
 
   /// What the engine runs; valid as long as this object.
   WindowModel<T> window() const {
-    return {&architecture_,    &network_, &emission_,
-            expert_.map.get(), nullptr,   expert_.physical ? description_.dt : 1.0};
+    return {&architecture_, &network_, &emission_, expert_.map.get(), description_.theta.data(),
+            map_dt()};
   }
 
  private:
+  std::vector<double> emission_lines(const double* x) const;
+
   ModelDescription description_;
   prior::Expert expert_;
   Architecture architecture_;

@@ -9,6 +9,7 @@
 
 #include "kalmia/error.hpp"
 #include "kalmia/version.hpp"
+#include "model/expert_json.hpp"
 
 namespace kalmia::model {
 namespace {
@@ -22,9 +23,9 @@ constexpr std::size_t kLargestHeader = std::size_t{100} << 20;  // the limit of 
 Json to_json(const ModelDescription& d) {
   return {
       {"measured", d.measured_names},
-      {"prior", d.prior},
-      {"prior_order", d.prior_order},
-      {"prior_damping", d.prior_damping},
+      {"inputs", d.input_names},
+      {"prior", expert_json(d.prior)},
+      {"theta", d.theta},
       {"dt", d.dt},
       {"noise", d.noise},
       {"networks", {{"hidden", d.hidden}, {"decoder", d.decoder}}},
@@ -37,7 +38,10 @@ Json to_json(const ModelDescription& d) {
        {{"mean", d.features.mean},
         {"spread", d.features.spread},
         {"step", d.features.step},
-        {"use_level", d.features.use_level}}},
+        {"use_level", d.features.use_level},
+        {"use_dt", d.features.use_dt},
+        {"u_mean", d.features.u_mean},
+        {"u_spread", d.features.u_spread}}},
       {"data",
        {{"measure", d.data.measure},
         {"truth", d.data.truth},
@@ -51,9 +55,9 @@ Json to_json(const ModelDescription& d) {
 ModelDescription description_of(const Json& json) {
   ModelDescription d;
   json.at("measured").get_to(d.measured_names);
-  json.at("prior").get_to(d.prior);
-  json.at("prior_order").get_to(d.prior_order);
-  json.at("prior_damping").get_to(d.prior_damping);
+  json.at("inputs").get_to(d.input_names);
+  d.prior = expert_from_json(json.at("prior"));
+  json.at("theta").get_to(d.theta);
   json.at("dt").get_to(d.dt);
   json.at("noise").get_to(d.noise);
   json.at("networks").at("hidden").get_to(d.hidden);
@@ -68,6 +72,9 @@ ModelDescription description_of(const Json& json) {
   features.at("spread").get_to(d.features.spread);
   features.at("step").get_to(d.features.step);
   features.at("use_level").get_to(d.features.use_level);
+  features.at("use_dt").get_to(d.features.use_dt);
+  features.at("u_mean").get_to(d.features.u_mean);
+  features.at("u_spread").get_to(d.features.u_spread);
   const Json& data = json.at("data");
   data.at("measure").get_to(d.data.measure);
   data.at("truth").get_to(d.data.truth);

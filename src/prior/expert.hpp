@@ -1,39 +1,66 @@
-// The expert models a user can name: their states, what is measured of them, and their map.
+// Expert knowledge ready to run: states, what is measured of them, their map and its parameters.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "kalman/emission_map.hpp"
 #include "kalman/transition_map.hpp"
+#include "kalmia/system.hpp"
 
 namespace kalmia::prior {
 
 /// What kind of quantity a state is: the value of a measured channel, or a derivative of it by the
-/// time step.
+/// time step. `channel` is -1 for a state of a user's system that no channel measures alone.
 struct StateKind {
   int channel = 0;
   int derivative = 0;  ///< 0 value, 1 rate, 2 acceleration
 };
 
-/// A named expert model over the measured channels.
+/// A parameter of an expert and what is known of it before there are data.
+struct ExpertParameter : Parameter {
+  /// Standard deviation of its departure from `value`; infinite: no pull towards it.
+  double prior_std = std::numeric_limits<double>::infinity();
+};
+
 struct Expert {
   std::string name;
   std::vector<std::string> state_names;
   std::vector<StateKind> states;
-  /// The state that each channel measures.
+  /// The state that each channel measures; -1 where it is no single one.
   std::vector<int> measured_state;
   /// The map is written in the user's units. Otherwise it holds whatever the unit and the origin of
   /// a channel, with derivatives per time step, and the states may be scaled.
   bool physical = false;
-  /// Diagonal of F, one factor in (0, 1) a state, where it is learned from the data; else empty.
-  std::vector<double> damping;
+  /// Of states with channel -1: mean and standard deviation before the first measurement.
+  std::vector<InitialState> initial;
+  std::vector<ExpertParameter> parameters;
   std::shared_ptr<const kalman::TransitionMap> map;
+  /// H (M x N), row-major; of a nonlinear emission at the state 0.
+  std::vector<double> H;
+  /// Null where the emission is H x.
+  std::shared_ptr<const kalman::EmissionMap> emission;
 
   int state_dim() const { return static_cast<int>(states.size()); }
   int meas_dim() const { return static_cast<int>(measured_state.size()); }
-  /// H (M x N), row-major: selects the measured states.
-  std::vector<double> emission() const;
+  /// Starting values of the parameters.
+  std::vector<double> theta() const;
+};
+
+/// Which expert a user asks for.
+struct ExpertSpec {
+  /// One of expert_names(), or `system`: the user's own equations.
+  std::string name;
+  /// Of lorenz and linear-motion: as System::flow, order and substeps; empty and 0: the paper's.
+  std::string flow;
+  int order = 0;
+  int substeps = 0;
+  System system;
+  /// Learn a constant departure from the map, pulled towards none with this standard deviation; 0:
+  /// the map as it is. States that the map moves independently of where they are (a position) stay
+  /// so.
+  double departure = 0;
 };
 
 /// The names make_expert knows, in the order they are listed to users.
@@ -42,12 +69,10 @@ const std::vector<std::string>& expert_names();
 /// Those that fit any data and are tried when the user names none.
 const std::vector<std::string>& automatic_experts();
 
-/// `damping`: of the priors that have one, N factors in (0, 1); empty: where learning starts.
-/// `order`: of the Taylor series where there is one, 0 for the paper's (2 for lorenz, 1 for
-/// linear-motion). `dt`: time step in the user's units. Throws ConfigError for an unknown name, one
-/// that does not fit the number of channels, or an order that is not in 0..20.
-Expert make_expert(const std::string& name, int order, double dt,
-                   const std::vector<std::string>& channels,
-                   const std::vector<double>& damping = {});
+/// `channels` and `inputs`: columns of the data. Throws ConfigError for an unknown name, one that
+/// does not fit the number of channels, an order that is not in 0..20, or equations that do not
+/// make sense.
+Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
+                   const std::vector<std::string>& inputs = {});
 
 }  // namespace kalmia::prior

@@ -25,6 +25,9 @@ using kalman::number_text;
 constexpr double kFewestValues = 500;
 // The same where the held-out part, or what is left for training, has fewer than this.
 constexpr double kFewestHeldOut = 20;
+// Standard deviation of the departure from a rough map, and from none.
+constexpr double kUsualDeparture = 0.1;
+constexpr double kFreeDeparture = 1;
 
 // The steps of a whole fit; each leaves what the next needs.
 class Fitter {
@@ -37,6 +40,7 @@ class Fitter {
         progress_(progress),
         team_(options.train.threads),
         channels_(model::channel_statistics(data)),
+        drive_(model::drive_statistics(data)),
         noise_(model::parse_noise(options.model.noise, data.meas_dim())),
         start_(Clock::now()) {}
 
@@ -102,31 +106,24 @@ class Fitter {
   }
 
   void note_time() {
-    const double dt = data_.step_size();
-    if (!(dt > 0))
-      throw DataError("fit: the time step is " + number_text(dt) +
-                      " (the median), but time must rise from step to step");
-    double widest = 0;
-    for (const Series& series : data_.series)
-      for (std::size_t k = 1; k < series.t.size(); ++k)
-        widest = std::max(widest, std::abs(series.t[k] - series.t[k - 1] - dt));
-    if (widest > 0.01 * dt)
-      summary_.notes.push_back("time steps differ (median " + number_text(dt) +
-                               ", one differs by " + number_text(widest) +
-                               "); they are treated as equal");
+    if (drive_.irregular)
+      summary_.notes.push_back("time steps differ (median " + number_text(drive_.dt) +
+                               ", one differs by " + number_text(drive_.furthest) + ")");
   }
 
   // Fits the static model of every candidate and keeps the best.
   void choose_prior() {
-    const bool automatic = options_.model.prior == "auto";
-    const std::vector<std::string> candidates =
-        automatic ? prior::automatic_experts() : std::vector<std::string>{options_.model.prior};
+    const bool automatic = options_.model.prior == "auto" && options_.model.system.empty();
+    const std::vector<std::string> candidates = automatic ? prior::automatic_experts()
+                                                : options_.model.system.empty()
+                                                    ? std::vector<std::string>{options_.model.prior}
+                                                    : std::vector<std::string>{"system"};
     double best = std::numeric_limits<double>::infinity();
     std::string comparison;
     for (const std::string& name : candidates) {
       if (stopped_) break;
       const model::ModelDescription description = describe(name);
-      auto scaled = std::make_unique<train::ScaledData>(data_, description.units);
+      auto scaled = std::make_unique<train::ScaledData>(data_, description.units, description.dt);
       train::StaticOptions options;
       options.go_on = [&](int iteration, double loss) {
         FitProgress now;
@@ -155,7 +152,7 @@ class Fitter {
       static_ = std::move(fitted);
       scaled_ = std::move(scaled);
     }
-    summary_.prior = static_->description.prior;
+    summary_.prior = static_->description.prior.name;
     summary_.prior_chosen = automatic;
     summary_.static_held_out = summary_.best_held_out = best;
     summary_.static_seconds = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -181,16 +178,31 @@ class Fitter {
   model::ModelDescription describe(const std::string& prior) const {
     model::ModelDescription d;
     d.measured_names = data_.y_names;
-    d.prior = prior;
-    d.prior_order = options_.model.order;
-    d.dt = data_.step_size();
+    d.input_names = data_.u_names;
+    d.prior = expert_spec(prior);
+    d.dt = drive_.dt;
     d.noise = options_.model.noise;
     d.data = data_options_;
     d.data.measure = data_.y_names;
-    const prior::Expert expert = prior::make_expert(prior, d.prior_order, d.dt, d.measured_names);
+    const prior::Expert expert = model::expert_of(d);
     d.units = model::make_units(expert, channels_, d.dt);
-    d.features = model::make_features(expert, channels_, d.units);
+    d.features = model::make_features(expert, channels_, drive_, d.units);
     return d;
+  }
+
+  prior::ExpertSpec expert_spec(const std::string& name) const {
+    const ModelOptions& model = options_.model;
+    prior::ExpertSpec spec;
+    spec.name = name;
+    spec.flow = model.flow;
+    spec.order = model.order;
+    spec.substeps = model.substeps;
+    if (name == "system") spec.system = model.system;
+    spec.departure = model.departure >= 0      ? model.departure
+                     : name == "linear-motion" ? kUsualDeparture
+                     : name == "none"          ? kFreeDeparture
+                                               : 0;
+    return spec;
   }
 
   bool report(FitProgress& now) {
@@ -205,6 +217,7 @@ class Fitter {
   const std::function<bool(const FitProgress&)>& progress_;
   ThreadTeam team_;
   std::vector<model::ChannelStatistics> channels_;
+  model::DriveStatistics drive_;
   model::NoiseSpec noise_;
   Clock::time_point start_;
   FitSummary summary_;

@@ -28,10 +28,7 @@ int lanes_for(std::ptrdiff_t steps, const FeedOptions& options) {
 
 LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
                    std::vector<Stretch> training, const FeedOptions& options)
-    : features_(model.description().features),
-      data_(data),
-      training_(std::move(training)),
-      options_(options) {
+    : model_(model), data_(data), training_(std::move(training)), options_(options) {
   std::ptrdiff_t total = 0;
   for (const Stretch& stretch : training_) total += stretch.steps();
   const int lanes = lanes_for(total, options);
@@ -56,7 +53,7 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
   const int group_lanes = std::min(lanes, model::kGroupLanes);
   groups_.resize(static_cast<std::size_t>(lanes / group_lanes));
   for (auto& group : groups_)
-    infer::prepare_group(model.architecture(), options.window, group_lanes, group);
+    infer::prepare_group(model, options.window, group_lanes, data.irregular(), group);
 }
 
 int LaneFeed::draw_stretch() {
@@ -102,8 +99,12 @@ void LaneFeed::fill(int index, Measured& measured, int& steps) {
       std::copy_n(data_.at(stretch.series, cursor.at + k), M, now.begin());
       show(cursor, now.data());
       const bool starts = cursor.fresh && k == 0;
-      infer::fill_step(features_, k, lane, starts ? nullptr : cursor.before.data(), now.data(),
-                       cursor.memory, group);
+      const int step = cursor.at + k;
+      const double* ratio = data_.dt_ratio(stretch.series, step);
+      infer::fill_step(model_, k, lane, starts ? nullptr : cursor.before.data(), now.data(),
+                       ratio == nullptr ? 1.0 : *ratio,
+                       starts ? nullptr : data_.inputs(stretch.series, step - 1), cursor.memory,
+                       group);
       measured.add(data_.measured(now.data()));
       cursor.before = now;
     }

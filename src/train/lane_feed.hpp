@@ -27,7 +27,7 @@ struct FeedOptions {
 /// and the lane alone, not on threads.
 class LaneFeed {
  public:
-  /// `data` must outlive the feed.
+  /// `model` and `data` must outlive the feed.
   LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
            std::vector<Stretch> training, const FeedOptions& options);
 
@@ -60,7 +60,7 @@ class LaneFeed {
   void fill(int group, Measured& measured, int& steps);
   void show(Cursor& cursor, double* y);
 
-  const model::FeatureSpec& features_;
+  const model::LearnedModel<float>& model_;
   const ScaledData& data_;
   std::vector<Stretch> training_;
   FeedOptions options_;

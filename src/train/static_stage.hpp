@@ -1,5 +1,5 @@
-// The first stage of training: the expert map (with its damping, if it has one) and constant
-// process noise, and measurement noise if it is to be learned, by maximum likelihood. No networks.
+// The first stage of training: the expert's learned parameters, constant process noise, and
+// measurement noise if it is to be learned, by maximum likelihood. No networks.
 //
 // The static model is of the same family as the learned one: networks of one unit whose weights are
 // zero, so that the decoder puts out its bias. What is learned here is what the networks start
@@ -16,7 +16,7 @@
 namespace kalmia::train {
 
 struct StaticResult {
-  model::ModelDescription description;  ///< with the learned damping
+  model::ModelDescription description;  ///< with the learned parameters
   /// The decoder's output: F (a residual, zero), e (zero), L; then initial.e and initial.L.
   std::vector<double> output, initial_e, initial_L;
   std::vector<double> R;            ///< in the model's units

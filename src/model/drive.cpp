@@ -1,0 +1,100 @@
+#include "model/drive.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kalman/matrix_checks.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::model {
+namespace {
+
+using kalman::number_text;
+
+std::string place(const Dataset& data, const Series& series, std::size_t step) {
+  return (data.source.empty() ? "the data" : data.source) +
+         (series.key.empty() ? "" : ", series \"" + series.key + "\"") + ", step " +
+         std::to_string(step + 1);
+}
+
+double step_length(const Dataset& data, const Series& series, std::size_t k) {
+  const double length = series.t[k] - series.t[k - 1];
+  if (!(length > 0) || !std::isfinite(length))
+    throw DataError(place(data, series, k) + ": the time is " + number_text(series.t[k]) +
+                    " after " + number_text(series.t[k - 1]) +
+                    ", but time must rise from step to step");
+  return length;
+}
+
+// Inputs with missing values filled from before; from after, at the start.
+std::vector<double> filled_inputs(const Dataset& data, const Series& series) {
+  const std::size_t U = data.u_names.size();
+  if (U == 0) return {};
+  if (series.u.size() != static_cast<std::size_t>(series.steps) * U)
+    throw DataError(place(data, series, 0) + ": " + std::to_string(series.u.size()) +
+                    " inputs, but " + std::to_string(series.steps) + " steps of " +
+                    std::to_string(U));
+  std::vector<double> u = series.u;
+  for (std::size_t c = 0; c < U; ++c) {
+    double last = std::nan("");
+    for (std::size_t i = c; i < u.size() && std::isnan(last); i += U) last = u[i];
+    if (std::isnan(last) && !u.empty())
+      throw DataError(place(data, series, 0) + ", column " + data.u_names[c] +
+                      ": the input has no values");
+    for (std::size_t i = c; i < u.size(); i += U) {
+      if (std::isinf(u[i]))
+        throw DataError(place(data, series, i / U) + ", column " + data.u_names[c] +
+                        ": the input is infinite");
+      if (std::isnan(u[i])) u[i] = last;
+      last = u[i];
+    }
+  }
+  return u;
+}
+
+}  // namespace
+
+SeriesDrive series_drive(const Dataset& data, const Series& series, double dt) {
+  SeriesDrive drive;
+  drive.u = filled_inputs(data, series);
+  if (series.t.size() < 2) return drive;
+  std::vector<double> lengths = {dt};
+  bool regular = true;
+  for (std::size_t k = 1; k < series.t.size(); ++k) {
+    lengths.push_back(step_length(data, series, k));
+    regular = regular && std::abs(lengths.back() - dt) <= kRegularStep * dt;
+  }
+  if (!regular) drive.dt = std::move(lengths);
+  return drive;
+}
+
+DriveStatistics drive_statistics(const Dataset& data) {
+  DriveStatistics result;
+  result.dt = data.step_size();
+  if (!(result.dt > 0))
+    throw DataError("fit: the time step is " + number_text(result.dt) +
+                    " (the median), but time must rise from step to step");
+  const std::size_t U = data.u_names.size();
+  std::vector<double> sum(U), squares(U);
+  double count = 0;
+  for (const Series& series : data.series) {
+    const SeriesDrive drive = series_drive(data, series, result.dt);
+    for (const double dt : drive.dt)
+      result.furthest = std::max(result.furthest, std::abs(dt - result.dt));
+    count += static_cast<double>(series.steps);
+    for (std::size_t i = 0; i < drive.u.size(); ++i) {
+      sum[i % U] += drive.u[i];
+      squares[i % U] += drive.u[i] * drive.u[i];
+    }
+  }
+  result.irregular = result.furthest > kRegularStep * result.dt;
+  for (std::size_t c = 0; c < U; ++c) {
+    const double mean = sum[c] / std::max(count, 1.0);
+    const double variance = squares[c] / std::max(count, 1.0) - mean * mean;
+    result.u_mean.push_back(mean);
+    result.u_spread.push_back(variance > 1e-18 * mean * mean ? std::sqrt(variance) : 1.0);
+  }
+  return result;
+}
+
+}  // namespace kalmia::model

@@ -1,0 +1,102 @@
+#include "model/expert_json.hpp"
+
+#include <cmath>
+
+namespace kalmia::model {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json equations_json(const std::vector<Equation>& equations) {
+  Json json = Json::array();
+  for (const Equation& each : equations) json.push_back({each.name, each.text});
+  return json;
+}
+
+std::vector<Equation> equations_of(const Json& json) {
+  std::vector<Equation> equations;
+  for (const Json& each : json)
+    equations.push_back({each.at(0).get<std::string>(), each.at(1).get<std::string>()});
+  return equations;
+}
+
+// JSON has no infinity: a bound that is none is null.
+Json bound_json(double bound) { return std::isfinite(bound) ? Json(bound) : Json(nullptr); }
+double bound_of(const Json& json, double none) {
+  return json.is_null() ? none : json.get<double>();
+}
+
+Json system_json(const System& system) {
+  Json parameters = Json::array(), initial = Json::array();
+  for (const Parameter& each : system.parameters)
+    parameters.push_back({{"name", each.name},
+                          {"value", each.value},
+                          {"learn", each.learn},
+                          {"lower", bound_json(each.lower)},
+                          {"upper", bound_json(each.upper)}});
+  for (const InitialState& each : system.initial)
+    initial.push_back({{"name", each.name}, {"mean", each.mean}, {"std", each.std}});
+  return {{"states", system.states},
+          {"inputs", system.inputs},
+          {"parameters", parameters},
+          {"define", equations_json(system.define)},
+          {"ode", equations_json(system.ode)},
+          {"matrix", system.matrix},
+          {"next", equations_json(system.next)},
+          {"flow", system.flow},
+          {"order", system.order},
+          {"substeps", system.substeps},
+          {"measure", equations_json(system.measure)},
+          {"initial", initial}};
+}
+
+System system_of(const Json& json) {
+  System system;
+  json.at("states").get_to(system.states);
+  json.at("inputs").get_to(system.inputs);
+  for (const Json& each : json.at("parameters")) {
+    Parameter& parameter = system.parameters.emplace_back();
+    each.at("name").get_to(parameter.name);
+    each.at("value").get_to(parameter.value);
+    each.at("learn").get_to(parameter.learn);
+    parameter.lower = bound_of(each.at("lower"), parameter.lower);
+    parameter.upper = bound_of(each.at("upper"), parameter.upper);
+  }
+  system.define = equations_of(json.at("define"));
+  system.ode = equations_of(json.at("ode"));
+  json.at("matrix").get_to(system.matrix);
+  system.next = equations_of(json.at("next"));
+  json.at("flow").get_to(system.flow);
+  json.at("order").get_to(system.order);
+  json.at("substeps").get_to(system.substeps);
+  system.measure = equations_of(json.at("measure"));
+  for (const Json& each : json.at("initial"))
+    system.initial.push_back({each.at("name").get<std::string>(), each.at("mean").get<double>(),
+                              each.at("std").get<double>()});
+  return system;
+}
+
+}  // namespace
+
+Json expert_json(const prior::ExpertSpec& spec) {
+  Json json = {{"name", spec.name}};
+  if (!spec.flow.empty()) json["flow"] = spec.flow;
+  if (spec.order != 0) json["order"] = spec.order;
+  if (spec.substeps != 0) json["substeps"] = spec.substeps;
+  if (spec.departure != 0) json["departure"] = spec.departure;
+  if (!spec.system.empty()) json["system"] = system_json(spec.system);
+  return json;
+}
+
+prior::ExpertSpec expert_from_json(const Json& json) {
+  prior::ExpertSpec spec;
+  json.at("name").get_to(spec.name);
+  spec.flow = json.value("flow", spec.flow);
+  spec.order = json.value("order", spec.order);
+  spec.substeps = json.value("substeps", spec.substeps);
+  spec.departure = json.value("departure", spec.departure);
+  if (json.contains("system")) spec.system = system_of(json.at("system"));
+  return spec;
+}
+
+}  // namespace kalmia::model

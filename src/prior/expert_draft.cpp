@@ -1,0 +1,131 @@
+#include "prior/expert_draft.hpp"
+
+#include <map>
+#include <set>
+
+#include "kalmia/error.hpp"
+#include "prior/program_map.hpp"
+
+namespace kalmia::prior {
+namespace {
+
+using expr::Node;
+
+// More than any sensible system; a guard against equations that swell.
+constexpr std::size_t kMostNodes = 400000;
+
+void check_size(const ExpertDraft& draft) {
+  if (draft.graph.size() > kMostNodes)
+    throw ConfigError("prior " + draft.expert.name + ": the equations of one step grew to " +
+                      std::to_string(draft.graph.size()) + " operations, but at most " +
+                      std::to_string(kMostNodes) +
+                      " are possible; take fewer substeps or a lower "
+                      "order");
+}
+
+// The map moves a state independently of where it is: its column of F is that of the identity.
+bool invariant(const ExpertDraft& draft, int column) {
+  const int N = draft.symbols.states;
+  for (int i = 0; i < N; ++i)
+    if (!draft.graph.is_constant(draft.map.F[static_cast<std::size_t>(i * N + column)],
+                                 i == column ? 1.0 : 0.0))
+      return false;
+  return true;
+}
+
+// F += D with a parameter for each entry of D, but in columns of invariant states.
+void add_departure(ExpertDraft& draft, double std) {
+  const int N = draft.symbols.states;
+  const auto& names = draft.expert.state_names;
+  std::vector<bool> kept;
+  for (int j = 0; j < N; ++j) kept.push_back(invariant(draft, j));
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) {
+      if (kept[static_cast<std::size_t>(j)]) continue;
+      ExpertParameter d;
+      d.name = "departure of " + names[static_cast<std::size_t>(i)] + " by " +
+               names[static_cast<std::size_t>(j)];
+      d.learn = true;
+      d.prior_std = std;
+      Node& F = draft.map.F[static_cast<std::size_t>(i * N + j)];
+      F = draft.graph.add(F, draft.add_parameter(d));
+    }
+}
+
+// Sets H, and the nonlinear emission if there is one.
+void set_emission(ExpertDraft& draft) {
+  Expert& expert = draft.expert;
+  const int N = draft.symbols.states;
+  if (draft.measure.empty()) {
+    expert.H.assign(expert.measured_state.size() * static_cast<std::size_t>(N), 0.0);
+    for (std::size_t m = 0; m < expert.measured_state.size(); ++m)
+      expert
+          .H[m * static_cast<std::size_t>(N) + static_cast<std::size_t>(expert.measured_state[m])] =
+          1;
+    return;
+  }
+  std::map<int, Node> at_zero;
+  for (int j = 0; j < N; ++j) at_zero[draft.symbols.x(j)] = draft.graph.constant(0);
+  bool linear = true;
+  for (const Node h : draft.measure) {
+    linear = linear && draft.graph.is_constant(draft.graph.substitute(h, at_zero), 0);
+    for (int j = 0; j < N; ++j) {
+      const Node d = draft.graph.derivative(h, draft.symbols.x(j));
+      linear = linear && draft.graph.is_constant(d);
+      expert.H.push_back(draft.graph.is_constant(d) ? draft.graph[d].value : 0.0);
+    }
+  }
+  if (!linear)
+    expert.emission = std::make_shared<ProgramEmission>(draft.graph, draft.symbols, draft.measure);
+}
+
+// Every state must reach a channel: directly, or through the states it moves.
+void check_observable(ExpertDraft& draft) {
+  const int N = draft.symbols.states;
+  std::set<int> seen;
+  for (int j = 0; j < N; ++j) {
+    if (draft.measure.empty()) {
+      for (const int measured : draft.expert.measured_state)
+        if (measured == j) seen.insert(j);
+    } else {
+      for (const Node h : draft.measure)
+        if (!draft.graph.is_constant(draft.graph.derivative(h, draft.symbols.x(j)), 0))
+          seen.insert(j);
+    }
+  }
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (int i = 0; i < N; ++i)
+      for (int j = 0; j < N; ++j) {
+        const Node F = draft.map.F[static_cast<std::size_t>(i * N + j)];
+        if (seen.contains(i) && !seen.contains(j) && !draft.graph.is_constant(F, 0)) {
+          seen.insert(j);
+          grown = true;
+        }
+      }
+  }
+  for (int j = 0; j < N; ++j)
+    if (!seen.contains(j))
+      throw ConfigError("prior " + draft.expert.name + ": state " +
+                        draft.expert.state_names[static_cast<std::size_t>(j)] +
+                        " cannot be seen: no measured column depends on it, directly or through "
+                        "the states it moves; leave it out, or measure something it moves");
+}
+
+}  // namespace
+
+Node ExpertDraft::add_parameter(const ExpertParameter& parameter) {
+  expert.parameters.push_back(parameter);
+  return graph.symbol(symbols.theta(symbols.parameters++));
+}
+
+Expert finish(ExpertDraft& draft, double departure) {
+  check_observable(draft);
+  if (departure > 0) add_departure(draft, departure);
+  set_emission(draft);
+  draft.expert.map = std::make_shared<ProgramMap>(draft.graph, draft.symbols, draft.map);
+  check_size(draft);
+  return std::move(draft.expert);
+}
+
+}  // namespace kalmia::prior

@@ -1,0 +1,34 @@
+// An expert in the making: equations before they become code.
+#pragma once
+
+#include "expr/graph.hpp"
+#include "prior/dynamics.hpp"
+#include "prior/expert.hpp"
+
+namespace kalmia::prior {
+
+struct ExpertDraft {
+  Expert expert;  ///< everything but map, H and emission
+  expr::Graph graph;
+  Symbols symbols;
+  LinearNodes map;
+  Nodes measure;  ///< M expressions in the states; empty: the measured states
+
+  /// A new parameter.
+  expr::Node add_parameter(const ExpertParameter& parameter);
+  expr::Node x(int i) { return graph.symbol(symbols.x(i)); }
+  expr::Node dt() { return graph.symbol(symbols.dt()); }
+};
+
+/// Adds the departure that ExpertSpec describes, compiles the equations and checks that every state
+/// can be seen in some channel.
+Expert finish(ExpertDraft& draft, double departure);
+
+// The experts by their kind; each draws its own.
+ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>& channels,
+                         int order);
+ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels);
+ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
+                         const std::vector<std::string>& inputs);
+
+}  // namespace kalmia::prior

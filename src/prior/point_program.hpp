@@ -1,0 +1,34 @@
+// Expressions of a system evaluated at a point of the recursion, with their adjoint.
+#pragma once
+
+#include "expr/program.hpp"
+#include "kalman/transition_map.hpp"
+#include "prior/dynamics.hpp"
+
+namespace kalmia::prior {
+
+/// outputs = f(x, dt, u; theta) for one line of lanes.
+class PointProgram {
+ public:
+  PointProgram(const expr::Graph& graph, const Symbols& symbols, const Nodes& outputs)
+      : symbols_(symbols), program_(graph, outputs, symbols.count()) {}
+
+  const Symbols& symbols() const { return symbols_; }
+  int num_outputs() const { return program_.num_outputs(); }
+  std::size_t scratch_size() const;
+
+  /// Returns the outputs, lines that lie in scratch.
+  const double* forward(const kalman::MapPoint& at, double* scratch) const;
+
+  /// Where the adjoints of the outputs are to be put before `backward`.
+  double* d_outputs(double* scratch) const;
+  /// d_x += (df/dx)' d_outputs, d_theta += (df/dtheta)' d_outputs.
+  void backward(const kalman::MapPoint& at, double* d_x, double* d_theta, double* scratch) const;
+
+ private:
+  void gather(const kalman::MapPoint& at, double* inputs) const;
+  Symbols symbols_;
+  expr::Program program_;
+};
+
+}  // namespace kalmia::prior

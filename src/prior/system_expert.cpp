@@ -1,0 +1,222 @@
+// An expert from a user's own equations.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "expr/parse.hpp"
+#include "expr/symbol_table.hpp"
+#include "kalman/matrix_checks.hpp"
+#include "kalmia/error.hpp"
+#include "prior/expert_draft.hpp"
+
+namespace kalmia::prior {
+namespace {
+
+using expr::Node;
+
+int index_of(const std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+}
+
+class SystemReader {
+ public:
+  SystemReader(const System& system, const std::vector<std::string>& channels,
+               const std::vector<std::string>& inputs)
+      : system_(system), channels_(channels), inputs_(inputs) {}
+
+  ExpertDraft read() {
+    add_symbols();
+    set_map();
+    set_measure();
+    set_initial();
+    return std::move(draft_);
+  }
+
+ private:
+  void add_symbols() {
+    if (system_.states.empty())
+      throw ConfigError("system.states is empty, but a system needs at least one state");
+    draft_.expert.name = "system";
+    draft_.expert.physical = true;
+    draft_.expert.state_names = system_.states;
+    draft_.symbols.states = static_cast<int>(system_.states.size());
+    // The map reads the data's inputs as they lie in the file.
+    draft_.symbols.inputs = static_cast<int>(inputs_.size());
+    expr::Graph& graph = draft_.graph;
+    for (int i = 0; i < draft_.symbols.states; ++i)
+      names_.add(system_.states[static_cast<std::size_t>(i)], draft_.x(i), "system.states");
+    names_.add("dt", draft_.dt(), "system");
+    for (const std::string& input : system_.inputs) {
+      const int i = index_of(inputs_, input);
+      if (i < 0)
+        throw ConfigError("system.inputs: \"" + input +
+                          "\" is no input column of the data; name the columns with inputs");
+      names_.add(input, graph.symbol(draft_.symbols.u(i)), "system.inputs");
+    }
+    for (const Parameter& parameter : system_.parameters) add_parameter(parameter);
+    for (const Equation& each : system_.define)
+      names_.add(each.name, parse(each.text, "system.define." + each.name), "system.define");
+  }
+
+  void add_parameter(const Parameter& parameter) {
+    const std::string place = "system.parameters." + parameter.name;
+    if (!std::isfinite(parameter.value))
+      throw ConfigError(place + ": the value is " + kalman::number_text(parameter.value) +
+                        ", but it must be finite");
+    const bool inside = parameter.learn
+                            ? parameter.value > parameter.lower && parameter.value < parameter.upper
+                            : true;
+    if (!inside)
+      throw ConfigError(place + ": the value is " + kalman::number_text(parameter.value) +
+                        ", but learning must start between the bounds " +
+                        kalman::number_text(parameter.lower) + " and " +
+                        kalman::number_text(parameter.upper));
+    ExpertParameter made;
+    static_cast<Parameter&>(made) = parameter;
+    names_.add(parameter.name, draft_.add_parameter(made), "system.parameters");
+  }
+
+  Node parse(const std::string& text, const std::string& place) {
+    return expr::parse(draft_.graph, text, names_, place);
+  }
+
+  // One expression for each state, by its name.
+  Nodes per_state(const std::vector<Equation>& equations, const std::string& place) {
+    Nodes nodes(system_.states.size(), Node{});
+    for (const Equation& each : equations) {
+      const int i = index_of(system_.states, each.name);
+      if (i < 0)
+        throw ConfigError(place + "." + each.name + ": there is no state of that name in " +
+                          "system.states");
+      if (nodes[static_cast<std::size_t>(i)].index >= 0)
+        throw ConfigError(place + "." + each.name + " is given twice");
+      nodes[static_cast<std::size_t>(i)] = parse(each.text, place + "." + each.name);
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i].index < 0)
+        throw ConfigError(place + ": the equation of state " + system_.states[i] + " is missing");
+    return nodes;
+  }
+
+  Nodes matrix() {
+    const std::size_t N = system_.states.size();
+    Nodes A;
+    if (system_.matrix.size() != N)
+      throw ConfigError("system.matrix has " + std::to_string(system_.matrix.size()) +
+                        " rows, but there are " + std::to_string(N) + " states");
+    for (std::size_t i = 0; i < N; ++i) {
+      const std::string place = "system.matrix, row " + std::to_string(i + 1);
+      if (system_.matrix[i].size() != N)
+        throw ConfigError(place + " has " + std::to_string(system_.matrix[i].size()) +
+                          " entries, but there are " + std::to_string(N) + " states");
+      for (std::size_t j = 0; j < N; ++j)
+        A.push_back(parse(system_.matrix[i][j], place + ", column " + std::to_string(j + 1)));
+    }
+    return A;
+  }
+
+  void set_map() {
+    const int given =
+        int{!system_.ode.empty()} + int{!system_.matrix.empty()} + int{!system_.next.empty()};
+    if (given != 1)
+      throw ConfigError("system: " + std::string(given == 0 ? "none" : "more than one") +
+                        " of ode, matrix and next is given, but the states move by exactly one");
+    expr::Graph& graph = draft_.graph;
+    const Symbols& symbols = draft_.symbols;
+    if (!system_.next.empty()) {
+      if (!system_.flow.empty())
+        throw ConfigError("system.flow = \"" + system_.flow +
+                          "\", but it is for ode and matrix; next gives the map itself");
+      draft_.map = linearised(graph, symbols, per_state(system_.next, "system.next"));
+      return;
+    }
+    const bool is_matrix = !system_.matrix.empty();
+    const std::string flow =
+        !system_.flow.empty() ? system_.flow : std::string(is_matrix ? "frozen" : "rk4");
+    if (flow != "rk4" && flow != "taylor" && !(flow == "frozen" && is_matrix))
+      throw ConfigError("system.flow = \"" + flow + "\", but it must be rk4" +
+                        (is_matrix ? ", taylor or frozen" : " or taylor"));
+    check_range("system.order", system_.order, 1, 20);
+    check_range("system.substeps", system_.substeps, 1, 100);
+    const Nodes A = is_matrix ? matrix() : Nodes{};
+    if (flow == "frozen") {
+      draft_.map = frozen_map(graph, symbols, A, system_.order);
+      return;
+    }
+    const Nodes f =
+        is_matrix ? matrix_times_state(graph, symbols, A) : per_state(system_.ode, "system.ode");
+    draft_.map = linearised(graph, symbols,
+                            flow == "rk4" ? rk4_flow(graph, symbols, f, system_.substeps)
+                                          : taylor_flow(graph, symbols, f, system_.order));
+  }
+
+  static void check_range(const std::string& place, int value, int low, int high) {
+    if (value < low || value > high)
+      throw ConfigError(place + " = " + std::to_string(value) + ", but it must be in " +
+                        std::to_string(low) + ".." + std::to_string(high));
+  }
+
+  void set_measure() {
+    Expert& expert = draft_.expert;
+    expert.states.assign(system_.states.size(), StateKind{-1, 0});
+    for (const Equation& each : system_.measure)
+      if (index_of(channels_, each.name) < 0)
+        throw ConfigError("system.measure." + each.name +
+                          ": the data have no measured column of that name");
+    for (std::size_t m = 0; m < channels_.size(); ++m) {
+      const auto given =
+          std::find_if(system_.measure.begin(), system_.measure.end(),
+                       [&](const Equation& each) { return each.name == channels_[m]; });
+      const std::string place = "system.measure." + channels_[m];
+      if (given == system_.measure.end() && index_of(system_.states, channels_[m]) < 0)
+        throw ConfigError(place + " is missing: the measured column " + channels_[m] +
+                          " is no state, so it needs an expression");
+      const Node h = given == system_.measure.end()
+                         ? draft_.x(index_of(system_.states, channels_[m]))
+                         : parse(given->text, place);
+      refuse_step_and_inputs(h, place);
+      draft_.measure.push_back(h);
+      const expr::Entry& entry = draft_.graph[h];
+      const bool is_state = entry.op == expr::Op::Symbol && entry.symbol < draft_.symbols.states;
+      expert.measured_state.push_back(is_state ? entry.symbol : -1);
+      if (is_state)
+        expert.states[static_cast<std::size_t>(entry.symbol)] = {static_cast<int>(m), 0};
+    }
+  }
+
+  void refuse_step_and_inputs(Node h, const std::string& place) {
+    for (int i = draft_.symbols.dt(); i < draft_.symbols.theta(0); ++i)
+      if (!draft_.graph.is_constant(draft_.graph.derivative(h, i), 0))
+        throw ConfigError(place + ": what is measured may depend on states and parameters, but " +
+                          "not on dt or an input");
+  }
+
+  void set_initial() {
+    for (const InitialState& each : system_.initial) {
+      const std::string place = "system.initial." + each.name;
+      if (index_of(system_.states, each.name) < 0)
+        throw ConfigError(place + ": there is no state of that name in system.states");
+      if (!std::isfinite(each.mean) || !(each.std > 0) || !std::isfinite(each.std))
+        throw ConfigError(place + ": mean " + kalman::number_text(each.mean) + ", std " +
+                          kalman::number_text(each.std) +
+                          ", but both must be finite and std above 0");
+      draft_.expert.initial.push_back(each);
+    }
+  }
+
+  const System& system_;
+  const std::vector<std::string>& channels_;
+  const std::vector<std::string>& inputs_;
+  ExpertDraft draft_;
+  expr::SymbolTable names_;
+};
+
+}  // namespace
+
+ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
+                         const std::vector<std::string>& inputs) {
+  return SystemReader(system, channels, inputs).read();
+}
+
+}  // namespace kalmia::prior

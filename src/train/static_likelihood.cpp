@@ -1,0 +1,112 @@
+#include "train/static_likelihood.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "infer/lane_fill.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::train {
+namespace {
+
+// Up to this many states the process noise may correlate them all; beyond, it is diagonal.
+constexpr int kMostCorrelated = 16;
+// Variables further out than this are nowhere.
+constexpr double kFurthest = 1e6;
+
+}  // namespace
+
+StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
+                                   const ScaledData& data, const std::vector<Stretch>& segments,
+                                   ThreadTeam& team)
+    : model_(model), noise_(noise) {
+  const model::Architecture& architecture = model.architecture();
+  const int N = model.state_dim();
+  const std::ptrdiff_t L = architecture.decoder.bias.back() + architecture.L_row();
+  for (int i = 0; i < N; ++i)
+    for (int j = N <= kMostCorrelated ? 0 : i; j <= i; ++j)
+      L_.push_back(static_cast<std::size_t>(L + lanes::triangle_index(i, j)));
+  const std::vector<prior::ExpertParameter>& parameters = model.expert().parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].learn)
+      theta_.push_back(
+          {i, BoundedVariable(parameters[i]), parameters[i].value, parameters[i].prior_std});
+  fill(data, segments);
+  engine_ = std::make_unique<model::BatchEngine<double>>(model.window(), team, groups_[0].steps,
+                                                         groups_[0].lanes, true);
+  gradient_.resize(static_cast<std::size_t>(architecture.parameters.size()));
+  d_R_.resize(static_cast<std::size_t>(data.meas_dim() * data.meas_dim()));
+  d_theta_.resize(parameters.size());
+}
+
+void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& segments) {
+  const int count = static_cast<int>(segments.size());
+  const int lanes = std::min(model::kGroupLanes, lanes::padded_lanes(count));
+  int longest = 1;
+  for (const Stretch& segment : segments) longest = std::max(longest, segment.steps());
+  for (int first = 0; first < count; first += lanes) {
+    model::LaneGroup<double>& group = groups_.emplace_back();
+    infer::prepare_group(model_, longest, lanes, data.irregular(), group);
+    for (int lane = 0; lane < std::min(lanes, count - first); ++lane) {
+      const Stretch& segment = segments[static_cast<std::size_t>(first + lane)];
+      group.length[static_cast<std::size_t>(lane)] = segment.steps();
+      measured_.add(data.measured(segment));
+      infer::LaneMemory memory = infer::empty_memory(data.meas_dim());
+      for (int k = 0; k < segment.steps(); ++k)
+        infer::fill_step(model_, k, lane, data.piece(segment), k, memory, group);
+    }
+    group.centre = {};  // there is no residual to be centred
+  }
+}
+
+std::vector<double> StaticLikelihood::start() const {
+  std::vector<double> variables;
+  for (const std::size_t place : L_) variables.push_back(model_.parameters()[place]);
+  for (const LearnedParameter& each : theta_) variables.push_back(each.variable.start());
+  const std::vector<double> noise = noise_.start(model_.emission().R());
+  variables.insert(variables.end(), noise.begin(), noise.end());
+  return variables;
+}
+
+void StaticLikelihood::set(std::span<const double> variables) {
+  std::vector<double> parameters(model_.parameters().begin(), model_.parameters().end());
+  for (std::size_t i = 0; i < L_.size(); ++i) parameters[L_[i]] = variables[i];
+  model_.set_parameters(parameters);
+  std::vector<double> theta = model_.theta();
+  for (std::size_t i = 0; i < theta_.size(); ++i)
+    theta[theta_[i].index] = theta_[i].variable.value(variables[L_.size() + i]);
+  model_.set_theta(theta);
+  if (noise_.size() > 0)
+    model_.set_R(noise_.value(variables.subspan(static_cast<std::size_t>(noise_begin()))));
+}
+
+double StaticLikelihood::operator()(std::span<const double> variables, std::span<double> gradient) {
+  const double nowhere = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : variables)
+    if (!(std::abs(value) < kFurthest)) return nowhere;
+  try {
+    set(variables);
+  } catch (const ConfigError&) {
+    return nowhere;  // an R that is no covariance, or a parameter that is no number
+  }
+  const double scale = 0.5 / measured_.values;
+  const model::BatchResult result = engine_->gradient(groups_, scale, gradient_, d_R_, d_theta_);
+  if (result.failed_lanes > 0) return nowhere;
+  double value = scale * result.nll;
+  for (std::size_t i = 0; i < L_.size(); ++i) gradient[i] = gradient_[L_[i]];
+  for (std::size_t i = 0; i < theta_.size(); ++i) {
+    const LearnedParameter& each = theta_[i];
+    const double v = variables[L_.size() + i];
+    const double pull = (each.variable.value(v) - each.centre) / each.prior_std;
+    value += 0.5 * pull * pull / measured_.values;
+    gradient[L_.size() + i] =
+        (d_theta_[each.index] + pull / each.prior_std / measured_.values) * each.variable.slope(v);
+  }
+  const auto begin = static_cast<std::size_t>(noise_begin());
+  const std::vector<double> d_noise = noise_.gradient(variables.subspan(begin), d_R_);
+  std::copy(d_noise.begin(), d_noise.end(), gradient.begin() + static_cast<std::ptrdiff_t>(begin));
+  return value;
+}
+
+}  // namespace kalmia::train

@@ -1,0 +1,55 @@
+// The likelihood of training data under a static model, as a function of what is learned of it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/batch.hpp"
+#include "train/bounded_variable.hpp"
+#include "train/noise_factor.hpp"
+#include "train/training_data.hpp"
+
+namespace kalmia::train {
+
+/// Half the engine's nll per measured value, plus the pull of the expert's parameters towards where
+/// they started: the negative logarithm of the posterior, per value. Variables, in this order: the
+/// free entries of L, the expert's learned parameters, the measurement noise.
+class StaticLikelihood {
+ public:
+  /// `model`: static, in double; it is given the variables' values. All must outlive this object.
+  StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
+                   const ScaledData& data, const std::vector<Stretch>& segments, ThreadTeam& team);
+
+  /// The variables of the model as it stands.
+  std::vector<double> start() const;
+  int size() const { return noise_begin() + noise_.size(); }
+  /// Where the variables of the noise begin.
+  int noise_begin() const { return static_cast<int>(L_.size() + theta_.size()); }
+
+  /// Gives the model these variables' values. Throws ConfigError if its R is none.
+  void set(std::span<const double> variables);
+  /// The value, NaN where it cannot be computed, and its gradient.
+  double operator()(std::span<const double> variables, std::span<double> gradient);
+  /// The mean negative log-likelihood of a value in the user's units, of such a value.
+  double loss(double value) const { return measured_.loss(2 * value * measured_.values); }
+
+ private:
+  struct LearnedParameter {
+    std::size_t index = 0;  // in theta
+    BoundedVariable variable;
+    double centre = 0, prior_std = 0;
+  };
+  void fill(const ScaledData& data, const std::vector<Stretch>& segments);
+
+  model::LearnedModel<double>& model_;
+  const NoiseFactor& noise_;
+  std::vector<std::size_t> L_;  // places in the parameter block
+  std::vector<LearnedParameter> theta_;
+  std::vector<model::LaneGroup<double>> groups_;
+  std::unique_ptr<model::BatchEngine<double>> engine_;
+  std::vector<double> gradient_, d_R_, d_theta_;
+  Measured measured_;
+};
+
+}  // namespace kalmia::train
