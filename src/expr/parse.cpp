@@ -128,7 +128,7 @@ class Parser {
                               quoted(text_.substr(start, length))));
     skip_blanks();
     if (!at_end() && (continues_name(text_[at_]) || text_[at_] == '.' || text_[at_] == '('))
-      fail(at_, unexpected("an operator after a number, as in 2*x"));
+      fail(at_, unexpected("an operator (as in 2*x)"));
     return g_.constant(value);
   }
 
@@ -188,9 +188,10 @@ class Parser {
 
   // Constants are folded as they are read, so a bad one shows here.
   Node checked(Node node, std::size_t start, std::string_view what) {
-    if (g_.is_constant(node) && !std::isfinite(g_[node].value))
-      fail(start, fmt::format("{} is {}, but constants must be finite", what, g_[node].value));
-    return node;
+    if (!g_.is_constant(node) || std::isfinite(g_[node].value)) return node;
+    const double value = g_[node].value;
+    const std::string text = std::isnan(value) ? "not a number" : fmt::format("{}", value);
+    fail(start, fmt::format("{} is {}, but constants must be finite", what, text));
   }
 
   // Counts how deep the recursion is; every cycle of the grammar goes through with_sign.
