@@ -25,7 +25,7 @@ using Tag = Line::Tag;
 using Vec = Line::Vec;
 
 /// The standard library's value, lane by lane. Any operation; a line takes about 0.1 us.
-HWY_NOINLINE void by_lane(Op op, const double* a, const double* b, double* to) {
+inline HWY_NOINLINE void by_lane(Op op, const double* a, const double* b, double* to) {
   for (int i = 0; i < lanes::kLineLanes<double>; ++i) to[i] = value_of(op, a[i], b[i]);
 }
 
@@ -55,13 +55,13 @@ HWY_INLINE bool all_within(const Line& a, double bound) {
 inline constexpr double kLargestAngle = 39000;
 
 /// Max error: 3 ulp for |a| <= 39000, the standard library's beyond.
-HWY_NOINLINE void sin_line(const double* a, double* to) {
+inline HWY_NOINLINE void sin_line(const double* a, double* to) {
   const Line x = ln::load(a);
   if (!all_within(x, kLargestAngle)) return by_lane(Op::Sin, a, a, to);
   ln::store(each(x, [](Vec v) HWY_ATTR { return hn::Sin(Tag(), v); }), to);
 }
 /// Max error: as sin_line.
-HWY_NOINLINE void cos_line(const double* a, double* to) {
+inline HWY_NOINLINE void cos_line(const double* a, double* to) {
   const Line x = ln::load(a);
   if (!all_within(x, kLargestAngle)) return by_lane(Op::Cos, a, a, to);
   ln::store(each(x, [](Vec v) HWY_ATTR { return hn::Cos(Tag(), v); }), to);
@@ -69,7 +69,7 @@ HWY_NOINLINE void cos_line(const double* a, double* to) {
 
 /// Max error: 2 ulp. Highway's loses a NaN and is undefined for huge arguments, so these are kept
 /// out; at +-1000 the result is already infinite or 0.
-HWY_NOINLINE void exp_line(const double* a, double* to) {
+inline HWY_NOINLINE void exp_line(const double* a, double* to) {
   ln::store(each(ln::load(a),
                  [](Vec v) HWY_ATTR {
                    const Vec limit = hn::Set(Tag(), 1000.0);
@@ -81,7 +81,7 @@ HWY_NOINLINE void exp_line(const double* a, double* to) {
 }
 
 /// Max error: 4 ulp. log 0 = -infinity, of a negative number NaN.
-HWY_NOINLINE void log_line(const double* a, double* to) {
+inline HWY_NOINLINE void log_line(const double* a, double* to) {
   ln::store(each(ln::load(a),
                  [](Vec v) HWY_ATTR {
                    constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -96,27 +96,27 @@ HWY_NOINLINE void log_line(const double* a, double* to) {
 }
 
 /// Max error: 4 ulp.
-HWY_NOINLINE void tanh_line(const double* a, double* to) {
+inline HWY_NOINLINE void tanh_line(const double* a, double* to) {
   ln::store(each(ln::load(a), [](Vec v) HWY_ATTR { return hn::Tanh(Tag(), v); }), to);
 }
 /// Max error: 3 ulp. NaN outside [-1, 1].
-HWY_NOINLINE void asin_line(const double* a, double* to) {
+inline HWY_NOINLINE void asin_line(const double* a, double* to) {
   ln::store(each(ln::load(a), [](Vec v) HWY_ATTR { return hn::Asin(Tag(), v); }), to);
 }
 /// Max error: 2 ulp. NaN outside [-1, 1].
-HWY_NOINLINE void acos_line(const double* a, double* to) {
+inline HWY_NOINLINE void acos_line(const double* a, double* to) {
   ln::store(each(ln::load(a), [](Vec v) HWY_ATTR { return hn::Acos(Tag(), v); }), to);
 }
 /// Max error: 3 ulp.
-HWY_NOINLINE void atan_line(const double* a, double* to) {
+inline HWY_NOINLINE void atan_line(const double* a, double* to) {
   ln::store(each(ln::load(a), [](Vec v) HWY_ATTR { return hn::Atan(Tag(), v); }), to);
 }
 /// Max error: 4e-16.
-HWY_NOINLINE void sigmoid_line(const double* a, double* to) {
+inline HWY_NOINLINE void sigmoid_line(const double* a, double* to) {
   ln::store(ln::sigmoid(ln::load(a)), to);
 }
 /// Max error: 2e-15 relative.
-HWY_NOINLINE void softplus_line(const double* a, double* to) {
+inline HWY_NOINLINE void softplus_line(const double* a, double* to) {
   ln::store(ln::softplus(ln::load(a)), to);
 }
 

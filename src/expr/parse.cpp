@@ -32,7 +32,7 @@ std::string did_you_mean(std::string_view wrong, std::span<const std::string> kn
   return near.empty() ? "" : "; did you mean " + near + "?";
 }
 
-// "; known are a, b and 3 more"
+// "; the names are a, b and 3 more"
 std::string listed(std::string_view what, std::span<const std::string> names) {
   constexpr std::size_t kMost = 24;
   std::string list;
