@@ -51,10 +51,10 @@ HWY_INLINE ln::Line<T> predicted_measurement(const EmissionView& h, int m, const
   return emission_row(h, m, x_pred, 1);
 }
 
-// R(i, j).
+// R(i, j), index = i M + j.
 template <typename T>
-HWY_INLINE ln::Line<T> noise_entry(const EmissionView& h, int i, int j) {
-  return ln::broadcast(static_cast<T>(h.R[i * h.meas_dim + j]));
+HWY_INLINE ln::Line<T> noise_entry(const EmissionView& h, int index) {
+  return ln::broadcast(static_cast<T>(h.R[index]));
 }
 
 // D (N x M) -= K R.
@@ -89,8 +89,9 @@ template <typename T, typename E>
   times_emission_t(h, P_pred, G);
   for (int i = 0; i < M; ++i)
     for (int j = 0; j <= i; ++j)
-      ln::store(emission_row(h, i, static_cast<const T*>(entry(G, j)), M) + noise_entry<T>(h, i, j),
-                entry(C, lanes::triangle_index(i, j)));
+      ln::store(
+          emission_row(h, i, static_cast<const T*>(entry(G, j)), M) + noise_entry<T>(h, i * M + j),
+          entry(C, lanes::triangle_index(i, j)));
   if (observed != nullptr)
     for (int i = 0; i < M; ++i) {
       const ln::LineMask<T> seen = is_observed(observed, i);

@@ -57,8 +57,8 @@ HWY_INLINE ln::Line<T> predicted_measurement(const LaneEmission<T>& h, int m, co
   return h.y_pred != nullptr ? ln::load(entry(h.y_pred, m)) : emission_row(h, m, x_pred, 1);
 }
 template <typename T>
-HWY_INLINE ln::Line<T> noise_entry(const LaneEmission<T>& h, int i, int j) {
-  return ln::load(entry(h.R, i * h.meas_dim + j));
+HWY_INLINE ln::Line<T> noise_entry(const LaneEmission<T>& h, int index) {
+  return ln::load(entry(h.R, index));
 }
 template <typename T>
 HWY_INLINE void subtract_gain_noise(const LaneEmission<T>& h, const T* K, T* D) {

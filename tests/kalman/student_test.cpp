@@ -28,20 +28,20 @@ std::vector<double> squares(int nu, double scale, int count) {
   return values;
 }
 
-// The standard errors at 20000 samples are 0.07 (nu = 3) and 0.5 (nu = 10), as the spread of the
-// fit over other seeds shows; the limits are three of them.
+// The limits are three standard errors. At 20000 samples these are, by the spread over 40 seeds,
+// 0.07 (nu = 3) and 0.4 (nu = 10); with the scale free 0.09 and 0.7, and 1 % of the scale.
 TEST(Student, RecoversTheDegreesOfFreedom) {
   EXPECT_NEAR(fit_degrees_of_freedom(squares(3, 1, 20000)), 3, 0.2);
-  EXPECT_NEAR(fit_degrees_of_freedom(squares(10, 1, 20000)), 10, 1.5);
+  EXPECT_NEAR(fit_degrees_of_freedom(squares(10, 1, 20000)), 10, 1.2);
   EXPECT_GT(fit_degrees_of_freedom(squares(0, 1, 20000)), 60);
 }
 
 TEST(Student, RecoversTheScaleAsWell) {
   const StudentFit three = fit_student(squares(3, 0.01, 20000));
-  EXPECT_NEAR(three.degrees_of_freedom, 3, 0.25);
+  EXPECT_NEAR(three.degrees_of_freedom, 3, 0.27);
   EXPECT_NEAR(three.scale, 0.01, 0.0003);
   const StudentFit ten = fit_student(squares(10, 50, 20000));
-  EXPECT_NEAR(ten.degrees_of_freedom, 10, 2);
+  EXPECT_NEAR(ten.degrees_of_freedom, 10, 2.1);
   EXPECT_NEAR(ten.scale, 50, 1.5);
   const StudentFit normal = fit_student(squares(0, 2, 20000));
   EXPECT_GT(normal.degrees_of_freedom, 30);
