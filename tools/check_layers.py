@@ -39,7 +39,11 @@ COVERED = {
     "infer/series_run": ("infer/model", "what these three share"),
     "infer/scaled_data": ("train/training_data", "data as training reads them"),
     "model/records": ("model/window", "where things lie on a window's tapes"),
+    "model/stream_encoder": ("model/stream", "the encoders' part of a streaming step"),
     "model/window_network": ("model/window", "the networks' part of the window kernel"),
+    "model/window_recurrent": ("model/window", "recurrent encoders over a window"),
+    "model/window_conv": ("model/window", "the convolutional encoder over a window"),
+    "model/window_tape": ("model/window", "what encoders and decoder share over a window"),
     "model/window_recursion": ("model/window", "the recursion's part of the window kernel"),
 }
 

@@ -24,8 +24,8 @@ struct LorenzFilter {
   PackedNetwork<float> network;
   LaneGroup<float> group;
 
-  explicit LorenzFilter(int lanes)
-      : architecture(options()),
+  explicit LorenzFilter(int lanes, nn::EncoderKind encoder = nn::EncoderKind::Gru)
+      : architecture(options(encoder)),
         emission(3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.25, 0, 0, 0, 0.25, 0, 0, 0, 0.25}),
         map(2, std::make_shared<prior::LorenzMatrix>()),
         parameters(static_cast<std::size_t>(architecture.parameters.size())) {
@@ -36,8 +36,9 @@ struct LorenzFilter {
     for (double& y : group.y.span()) y = random.normal();
     for (float& x : group.input_fwd.span()) x = static_cast<float>(random.normal());
   }
-  static ArchitectureOptions options() {
+  static ArchitectureOptions options(nn::EncoderKind encoder) {
     ArchitectureOptions o;
+    o.encoder = encoder;
     o.state_dim = o.meas_dim = o.input_dim = 3;
     return o;
   }
@@ -52,9 +53,9 @@ void report(benchmark::State& state, double steps, double flops) {
   state.counters["FLOP/s"] = benchmark::Counter(total * flops, benchmark::Counter::kIsRate);
 }
 
-void train_window(benchmark::State& state) {
+void train_window(benchmark::State& state, nn::EncoderKind encoder) {
   const int lanes = static_cast<int>(state.range(0));
-  LorenzFilter filter(lanes);
+  LorenzFilter filter(lanes, encoder);
   Workspace<float> workspace;
   workspace.prepare(filter.architecture, &filter.map, kSteps, lanes, true);
   for (auto _ : state) {
@@ -64,7 +65,9 @@ void train_window(benchmark::State& state) {
   }
   report(state, kSteps * lanes, 3 * filter.architecture.network_flops());
 }
-BENCHMARK(train_window)->Arg(16)->Arg(32)->Arg(64);
+BENCHMARK_CAPTURE(train_window, gru, nn::EncoderKind::Gru)->Arg(16)->Arg(32)->Arg(64);
+BENCHMARK_CAPTURE(train_window, lstm, nn::EncoderKind::Lstm)->Arg(32);
+BENCHMARK_CAPTURE(train_window, conv, nn::EncoderKind::Conv)->Arg(32);
 
 void filter_window(benchmark::State& state) {
   const int lanes = static_cast<int>(state.range(0));

@@ -10,6 +10,7 @@ namespace kalmia::model {
 namespace {
 
 constexpr int kMostStates = 128;
+constexpr int kMostTaps = 4096;
 
 ArchitectureOptions validated(const ArchitectureOptions& options) {
   options.validate();
@@ -29,6 +30,7 @@ void ArchitectureOptions::validate() const {
   require(state_dim >= 1 && state_dim <= kMostStates, "state_dim", state_dim, "in 1..128");
   require(meas_dim >= 1 && meas_dim <= kMostStates, "meas_dim", meas_dim, "in 1..128");
   require(input_dim >= 1, "input_dim", input_dim, ">= 1");
+  require(taps >= 1 && taps <= kMostTaps, "taps", taps, "in 1..4096");
   require(hidden >= 1, "hidden", hidden, ">= 1");
   for (std::size_t i = 0; i < decoder.size(); ++i)
     require(decoder[i] >= 1, "decoder[" + std::to_string(i) + "]", decoder[i], ">= 1");
@@ -36,9 +38,12 @@ void ArchitectureOptions::validate() const {
 }
 
 Architecture::Architecture(const ArchitectureOptions& given) : options(validated(given)) {
-  gru_fwd = nn::GruLayout::add_to(parameters, "gru_fwd", options.input_dim, options.hidden);
-  if (options.two_sided)
-    gru_bwd = nn::GruLayout::add_to(parameters, "gru_bwd", options.input_dim, options.hidden);
+  const auto add_encoder = [&](const char* direction) {
+    return nn::add_encoder(parameters, std::string(nn::encoder_name(options.encoder)) + direction,
+                           options.encoder, options.input_dim, options.hidden, options.taps);
+  };
+  encoder_fwd = add_encoder("_fwd");
+  if (options.two_sided) encoder_bwd = add_encoder("_bwd");
   std::vector<int> widths = {directions() * options.hidden};
   widths.insert(widths.end(), options.decoder.begin(), options.decoder.end());
   widths.push_back(output_rows());
@@ -48,8 +53,7 @@ Architecture::Architecture(const ArchitectureOptions& given) : options(validated
 }
 
 double Architecture::network_flops() const {
-  const double hidden = options.hidden;
-  double flops = directions() * 6.0 * hidden * (hidden + options.input_dim);
+  double flops = directions() * nn::encoder_flops(encoder_fwd);
   for (std::size_t i = 0; i + 1 < decoder.widths.size(); ++i)
     flops += 2.0 * decoder.widths[i] * decoder.widths[i + 1];
   return flops;
@@ -61,12 +65,12 @@ void initialise(const Architecture& architecture, std::uint64_t seed, double sca
   const auto& decoder = architecture.decoder;
   for (const nn::ParameterView& view : architecture.parameters.views()) {
     T* out = values + view.offset;
-    const bool gru = view.name.starts_with("gru");
     const bool last = view.offset >= decoder.weight.back();
     RandomStream random(seed, view.name);
-    // PyTorch: a GRU draws everything within 1/sqrt(hidden), a layer within 1/sqrt(its inputs).
-    double fan_in = architecture.options.hidden;
-    for (int i = 0; !gru && i < decoder.layers(); ++i)
+    // PyTorch: a recurrent unit draws everything within 1/sqrt(hidden), a convolution and a layer
+    // within 1/sqrt(its inputs).
+    double fan_in = nn::encoder_fan_in(architecture.encoder_fwd);
+    for (int i = 0; i < decoder.layers(); ++i)
       if (view.offset == decoder.weight[static_cast<std::size_t>(i)] ||
           view.offset == decoder.bias[static_cast<std::size_t>(i)])
         fan_in = decoder.widths[static_cast<std::size_t>(i)];

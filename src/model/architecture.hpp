@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lanes/panel.hpp"
-#include "nn/gru.hpp"
+#include "nn/encoder.hpp"
 #include "nn/mlp.hpp"
 #include "nn/parameters.hpp"
 
@@ -17,16 +17,20 @@ struct ArchitectureOptions {
   int state_dim = 0;
   /// M, the number of measured components.
   int meas_dim = 0;
-  /// Features the GRU reads at each step (the measurement, and what else the caller adds).
+  /// Features the encoder reads at each step (the measurement, and what else the caller adds).
   int input_dim = 0;
-  /// Hidden units of each GRU.
+  /// What reads the features. The paper's is the GRU.
+  nn::EncoderKind encoder = nn::EncoderKind::Gru;
+  /// Inputs a convolutional encoder looks back on, the newest among them; others do not read it.
+  int taps = 16;
+  /// Hidden units of each encoder.
   int hidden = 64;
   /// Widths of the decoder's hidden layers.
   std::vector<int> decoder = {64};
   /// true: p(x[k] | x[k-1], ...), the recursive models. false: p(x[k] | ...) directly, F = 0, the
   /// recurrent models.
   bool recursive = true;
-  /// true: a second GRU reads the future, y[k+1], y[k+2], ...: the smoothers.
+  /// true: a second encoder reads the future, y[k+1], y[k+2], ...: the smoothers.
   bool two_sided = false;
 
   /// Throws ConfigError that names every violated rule.
@@ -35,9 +39,10 @@ struct ArchitectureOptions {
 
 /// The parameters of a model, in one block, and the meaning of the decoder's output rows.
 ///
-/// Parameters, in this order: gru_fwd.{weight_ih, weight_hh, bias_ih, bias_hh}, the same for
-/// gru_bwd if two-sided, decoder.{0, 1, ...}.{weight, bias}, initial.e (N), initial.L (packed
-/// triangle; its diagonal goes through softplus, like the decoder's).
+/// Parameters, in this order: those of the encoder, named after its kind (gru_fwd.*, lstm_fwd.* or
+/// conv_fwd.*), the same for the backward direction (gru_bwd.* and so on) if two-sided, decoder.{0,
+/// 1, ...}.{weight, bias}, initial.e (N), initial.L (packed triangle; its diagonal goes through
+/// softplus, like the decoder's).
 ///
 /// Output rows: F by rows (N N, recursive models only), e (N), the packed lower triangle of L.
 struct Architecture {
@@ -45,8 +50,8 @@ struct Architecture {
 
   ArchitectureOptions options;
   nn::ParameterLayout parameters;
-  nn::GruLayout gru_fwd;
-  nn::GruLayout gru_bwd;
+  nn::EncoderLayout encoder_fwd;
+  nn::EncoderLayout encoder_bwd;  ///< two-sided models only
   nn::MlpLayout decoder;
   std::ptrdiff_t initial_e = 0;
   std::ptrdiff_t initial_L = 0;
@@ -54,6 +59,8 @@ struct Architecture {
   int state_dim() const { return options.state_dim; }
   int meas_dim() const { return options.meas_dim; }
   int directions() const { return options.two_sided ? 2 : 1; }
+  /// What the encoder remembers between steps, per sequence (see nn::EncoderRows).
+  int encoder_state_rows() const { return nn::encoder_rows(encoder_fwd).state; }
   int e_row() const { return options.recursive ? state_dim() * state_dim() : 0; }
   int L_row() const { return e_row() + state_dim(); }
   int output_rows() const { return L_row() + lanes::triangle_size(state_dim()); }
@@ -62,10 +69,10 @@ struct Architecture {
   double network_flops() const;
 };
 
-/// Sets `values` (architecture.parameters.size() numbers) to a starting point: GRUs and hidden
-/// layers uniform within 1/sqrt(fan-in) as PyTorch does, the decoder's last layer zero but for L,
-/// so that the residual F and e start at zero and Q at `scale`^2 I; initial.e zero, initial.L
-/// likewise `initial_scale`. Streams are keyed by the parameter's name.
+/// Sets `values` (architecture.parameters.size() numbers) to a starting point: encoders and
+/// hidden layers uniform within 1/sqrt(fan-in) as PyTorch does, the decoder's last layer zero but
+/// for L, so that the residual F and e start at zero and Q at `scale`^2 I; initial.e zero,
+/// initial.L likewise `initial_scale`. Streams are keyed by the parameter's name.
 template <typename T>
 void initialise(const Architecture& architecture, std::uint64_t seed, double scale,
                 double initial_scale, T* values);

@@ -119,6 +119,8 @@ ArchitectureOptions architecture_options(const ModelDescription& description,
   options.state_dim = expert.state_dim();
   options.meas_dim = expert.meas_dim();
   options.input_dim = description.features.input_dim();
+  options.encoder = description.encoder;
+  options.taps = description.taps;
   options.hidden = description.hidden;
   options.decoder = description.decoder;
   return options;

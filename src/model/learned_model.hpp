@@ -35,6 +35,8 @@ struct ModelDescription {
   double dt = 1;              ///< usual time between steps
   Units units;
   FeatureSpec features;
+  nn::EncoderKind encoder = nn::EncoderKind::Gru;
+  int taps = 16;  ///< of a convolutional encoder
   int hidden = 1;
   std::vector<int> decoder;  ///< widths; empty and hidden 1: a static model, without networks
   std::string noise;         ///< as the user stated it

@@ -28,7 +28,11 @@ Json to_json(const ModelDescription& d) {
       {"theta", d.theta},
       {"dt", d.dt},
       {"noise", d.noise},
-      {"networks", {{"hidden", d.hidden}, {"decoder", d.decoder}}},
+      {"networks",
+       {{"encoder", nn::encoder_name(d.encoder)},
+        {"taps", d.taps},
+        {"hidden", d.hidden},
+        {"decoder", d.decoder}}},
       {"units",
        {{"y_scale", d.units.y_scale},
         {"y_offset", d.units.y_offset},
@@ -60,8 +64,11 @@ ModelDescription description_of(const Json& json) {
   json.at("theta").get_to(d.theta);
   json.at("dt").get_to(d.dt);
   json.at("noise").get_to(d.noise);
-  json.at("networks").at("hidden").get_to(d.hidden);
-  json.at("networks").at("decoder").get_to(d.decoder);
+  const Json& networks = json.at("networks");
+  d.encoder = nn::encoder_of_name(networks.at("encoder").get<std::string>());
+  networks.at("taps").get_to(d.taps);
+  networks.at("hidden").get_to(d.hidden);
+  networks.at("decoder").get_to(d.decoder);
   const Json& units = json.at("units");
   units.at("y_scale").get_to(d.units.y_scale);
   units.at("y_offset").get_to(d.units.y_offset);

@@ -12,8 +12,8 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 template <typename T>
 void PackedNetwork<T>::pack(const Architecture& architecture, const T* parameters) {
-  gru_fwd.pack(architecture.gru_fwd, parameters);
-  if (architecture.options.two_sided) gru_bwd.pack(architecture.gru_bwd, parameters);
+  encoder_fwd.pack(architecture.encoder_fwd, parameters);
+  if (architecture.options.two_sided) encoder_bwd.pack(architecture.encoder_bwd, parameters);
   decoder.pack(architecture.decoder, parameters);
 
   const auto states = static_cast<std::size_t>(architecture.state_dim());

@@ -9,8 +9,8 @@ namespace kalmia::model {
 /// Packed from a parameter block after each optimiser step, then shared by all threads.
 template <typename T>
 struct PackedNetwork {
-  nn::PackedGru<T> gru_fwd;
-  nn::PackedGru<T> gru_bwd;
+  nn::PackedEncoder<T> encoder_fwd;
+  nn::PackedEncoder<T> encoder_bwd;
   nn::PackedMlp<T> decoder;
   Buffer<double> initial_e;        ///< N
   Buffer<double> initial_L;        ///< packed triangle, diagonal after softplus

@@ -19,8 +19,9 @@ inline constexpr int kTurnSteps = 4;
 
 /// Rows of one step's record on the networks' tape; a row is `lanes` numbers.
 ///
-///   h       hidden states, forward then backward direction
-///   gates   per direction r, z, n, W_hn h + b_hn; the adjoints replace them (gru-inl.h)
+///   h       hidden units, forward then backward direction; an LSTM's c after them, likewise
+///   gates   what the encoder's adjoint needs, per direction; the adjoints of its sums replace it
+///           (gru-inl.h, lstm-inl.h, conv-inl.h)
 ///   hidden  the decoder's hidden layers
 ///   out     the decoder's output, later its adjoint
 ///   diag    diagonal of L after softplus, later its adjoint
@@ -30,13 +31,13 @@ struct RecordRows {
 
   RecordRows(const Architecture& a, bool training) {
     const int directions = a.directions();
-    const int units = a.options.hidden;
-    gates = directions * units;
-    hidden = gates + (training ? directions * 4 * units : 0);
+    const nn::EncoderRows encoder = nn::encoder_rows(a.encoder_fwd);
+    gates = directions * encoder.step;
+    hidden = gates + (training ? directions * encoder.tape : 0);
     out = hidden + a.decoder.hidden_rows();
     diag = out + a.output_rows();
     d_h_bwd = diag + a.state_dim();
-    total = d_h_bwd + (training ? (directions - 1) * units : 0);
+    total = d_h_bwd + (training ? (directions - 1) * a.options.hidden : 0);
   }
 };
 

@@ -5,30 +5,13 @@
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 
+#include "lanes/math-inl.h"
 #include "lanes/matvec-inl.h"
+#include "model/stream_encoder-inl.h"
 #include "model/window_recursion-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::model::HWY_NAMESPACE {
-
-// h = GRU(x, h), all gates as vectors over the hidden units (see nn/gru.hpp).
-template <typename T>
-void stream_gru(const typename FilterStream<T>::Weights& weights,
-                typename FilterStream<T>::Scratch& s, const T* x) {
-  T* h = s.h.data();
-  matvec(weights.input, x, weights.bias_input.data(), s.gates_input.data());
-  matvec(weights.hidden, static_cast<const T*>(h), weights.bias_hidden.data(),
-         s.gates_hidden.data());
-  const int units = weights.hidden.rows / 3;
-  const T* in = s.gates_input.data();
-  const T* hid = s.gates_hidden.data();
-  for (int u = 0; u < units; u += kLineLanes<T>) {
-    const Line<T> r = sigmoid(load(in + u) + load(hid + u));
-    const Line<T> z = sigmoid(load(in + units + u) + load(hid + units + u));
-    const Line<T> n = tanh(fma(r, load(hid + 2 * units + u), load(in + 2 * units + u)));
-    store(fma(z, load(h + u) - n, n), h + u);
-  }
-}
 
 // Decodes h and puts the outputs on the record of a window of one step. Every lane gets the same
 // numbers: stores of whole lines, so that the recursion's loads need not wait for parts.
@@ -64,7 +47,7 @@ void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weig
                typename FilterStream<T>::Scratch& s, const T* features, StreamState<T>& state) {
   const int lanes = lanes::kLaneQuantum;
   if (state.started) {
-    stream_gru<T>(weights, s, features);
+    stream_encode<T>(model.architecture->options.encoder, weights, s, features, state.h);
     stream_decode<T>(*model.architecture, weights, s, lanes);
   }
   WindowInput<T> in;
@@ -127,6 +110,24 @@ void assign_padded(Buffer<T>& to, const T* from, int size, int blocks = 1) {
   for (int b = 0; b < blocks; ++b) std::copy_n(from + b * size, size, to.data() + b * padded);
 }
 
+// The weights of an encoder; those of a recurrent one come in blocks, one a gate.
+template <typename T>
+void assign_encoder(const nn::EncoderLayout& layout, const T* p,
+                    typename FilterStream<T>::Weights& to) {
+  const auto recurrent = [&](const auto& l, int gates) {
+    to.input.assign(p + l.weight_ih, gates * l.hidden, l.input, gates);
+    to.hidden.assign(p + l.weight_hh, gates * l.hidden, l.hidden, gates);
+    assign_padded(to.bias_input, p + l.bias_ih, l.hidden, gates);
+    assign_padded(to.bias_hidden, p + l.bias_hh, l.hidden, gates);
+  };
+  if (const auto* gru = std::get_if<nn::GruLayout>(&layout)) recurrent(*gru, 3);
+  if (const auto* lstm = std::get_if<nn::LstmLayout>(&layout)) recurrent(*lstm, 4);
+  if (const auto* conv = std::get_if<nn::ConvLayout>(&layout)) {
+    to.input.assign(p + conv->weight, conv->hidden, conv->taps * conv->input);
+    assign_padded(to.bias_input, p + conv->bias, conv->hidden);
+  }
+}
+
 // Puts a number on the first line of row i of a panel; the recursion reads no further.
 void spread(double number, std::size_t i, double* panel) {
   std::fill_n(panel + i * static_cast<std::size_t>(kLanes), lanes::kLineLanes<double>, number);
@@ -149,11 +150,7 @@ FilterStream<T>::FilterStream(const WindowModel<T>& model, std::span<const T> pa
     throw ConfigError("FilterStream: " + std::to_string(parameters.size()) +
                       " parameters, but the model has " + std::to_string(arch.parameters.size()));
   const T* p = parameters.data();
-  const nn::GruLayout& gru = arch.gru_fwd;
-  weights_.input.assign(p + gru.weight_ih, 3 * gru.hidden, gru.input, 3);
-  weights_.hidden.assign(p + gru.weight_hh, 3 * gru.hidden, gru.hidden, 3);
-  assign_padded(weights_.bias_input, p + gru.bias_ih, gru.hidden, 3);
-  assign_padded(weights_.bias_hidden, p + gru.bias_hh, gru.hidden, 3);
+  assign_encoder(arch.encoder_fwd, p, weights_);
   int widest = 0;
   for (int i = 0; i < arch.decoder.layers(); ++i) {
     const auto layer = static_cast<std::size_t>(i);
@@ -166,10 +163,14 @@ FilterStream<T>::FilterStream(const WindowModel<T>& model, std::span<const T> pa
 
   const auto N = static_cast<std::size_t>(arch.state_dim());
   const auto M = static_cast<std::size_t>(arch.meas_dim());
+  const auto inputs = static_cast<std::size_t>(arch.options.input_dim);
+  const auto units = static_cast<std::size_t>(lanes::padded_to_line<T>(arch.options.hidden));
   const auto lanes = static_cast<std::size_t>(kLanes);
   scratch_.gates_input.resize(weights_.bias_input.size());
   scratch_.gates_hidden.resize(weights_.bias_hidden.size());
-  scratch_.h.resize(weights_.bias_hidden.size() / 3);
+  scratch_.h.resize(units);
+  scratch_.c.resize(units);
+  scratch_.inputs.resize(static_cast<std::size_t>(arch.encoder_state_rows()) + inputs);
   scratch_.a.resize(static_cast<std::size_t>(widest));
   scratch_.b.resize(static_cast<std::size_t>(widest));
   scratch_.workspace.prepare(arch, model.map, 1, kLanes, false);
@@ -193,7 +194,7 @@ StreamState<T> FilterStream<T>::start() const {
   const Architecture& arch = *model_.architecture;
   const auto N = static_cast<std::size_t>(arch.state_dim());
   StreamState<T> state;
-  state.h.assign(static_cast<std::size_t>(arch.options.hidden), T(0));
+  state.h.assign(static_cast<std::size_t>(arch.encoder_state_rows()), T(0));
   state.features.assign(static_cast<std::size_t>(arch.options.input_dim), T(0));
   state.centre.assign(N, 0.0);
   state.x.assign(N, 0.0);
@@ -220,12 +221,10 @@ StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double
   for (std::size_t i = 0; i < u.size(); ++i) spread(u[i], i, s.u.data());
   for (std::size_t i = 0; i < state.centre.size(); ++i) spread(state.centre[i], i, s.centre.data());
   std::fill(s.fresh.begin(), s.fresh.end(), static_cast<std::uint8_t>(state.started ? 0 : 1));
-  std::copy(state.h.begin(), state.h.end(), s.h.data());
   if constexpr (sizeof(T) == 4)
     HWY_DYNAMIC_DISPATCH(step_float)(model_, weights_, s, state.features.data(), state);
   else
     HWY_DYNAMIC_DISPATCH(step_double)(model_, weights_, s, state.features.data(), state);
-  std::copy_n(s.h.data(), state.h.size(), state.h.data());
   gather(s.x_pred.data(), x_pred_);
   gather(s.P_pred.data(), P_pred_);
   gather(s.F.data(), F_);

@@ -16,8 +16,8 @@ namespace kalmia::model {
 template <typename T>
 struct StreamState {
   bool started = false;
-  std::vector<T> h;            ///< hidden state of the GRU
-  std::vector<T> features;     ///< what the GRU reads next: features of the last measurement
+  std::vector<T> h;            ///< state of the encoder (see nn::EncoderRows)
+  std::vector<T> features;     ///< what the encoder reads next: features of the last measurement
   std::vector<double> centre;  ///< what the learned residual is centred at next, N
   std::vector<double> x;       ///< x[k|<=k], N
   std::vector<double> P;       ///< P[k|<=k], N N, row-major
@@ -58,13 +58,13 @@ class FilterStream {
 
   /// The weights as the kernel reads them; see stream.cpp.
   struct Weights {
-    lanes::ColumnMatrix<T> input, hidden;  ///< GRU, gates in blocks r, z, n
+    lanes::ColumnMatrix<T> input, hidden;  ///< encoder, gates in blocks; a convolution has input
     Buffer<T> bias_input, bias_hidden;
     std::vector<lanes::ColumnMatrix<T>> layer;  ///< decoder
     std::vector<Buffer<T>> bias;
   };
   struct Scratch {
-    Buffer<T> gates_input, gates_hidden, h, a, b;
+    Buffer<T> gates_input, gates_hidden, h, c, inputs, a, b;
     Workspace<T> workspace;
     Buffer<double> y, observed, centre, dt, u, x_pred, P_pred, F;
     std::vector<std::uint8_t> fresh;

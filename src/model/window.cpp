@@ -12,17 +12,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::model::HWY_NAMESPACE {
 
-template <bool kTrain, int kN, int kM, typename T>
+template <int kN, int kM, typename T>
 void forward_turns(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
                    const WindowMoments& moments, Workspace<T>& ws) {
   using Recursion = RecursionPass<T, kN, kM>;
-  NetworkPass<T> network(model, in, ws);
-  network.template begin_forward<kTrain>(carry.h.data());
+  const NetworkPass<T> network{model, in, ws};
+  network.begin_forward(carry.h.data());
   for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
     Recursion(model, in, ws, lane).begin_forward(carry.x.data(), carry.P.data());
   for (int begin = 0; begin < in.steps; begin += kTurnSteps) {
     const int end = std::min(in.steps, begin + kTurnSteps);
-    network.template forward<kTrain>(begin, end);
+    network.forward(begin, end);
     for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
       Recursion(model, in, ws, lane).forward(begin, end, moments);
   }
@@ -35,10 +35,7 @@ template <typename T>
 void forward_here(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
                   const WindowMoments& moments, Workspace<T>& ws) {
   with_sizes<T>(*model.architecture, [&](auto N, auto M) HWY_ATTR {
-    if (ws.training)
-      forward_turns<true, decltype(N)::value, decltype(M)::value>(model, in, carry, moments, ws);
-    else
-      forward_turns<false, decltype(N)::value, decltype(M)::value>(model, in, carry, moments, ws);
+    forward_turns<decltype(N)::value, decltype(M)::value>(model, in, carry, moments, ws);
   });
 }
 
@@ -46,7 +43,7 @@ template <int kN, int kM, typename T>
 void backward_turns(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
                     Workspace<T>& ws) {
   using Recursion = RecursionPass<T, kN, kM>;
-  NetworkPass<T> network(model, in, ws);
+  const NetworkPass<T> network{model, in, ws};
   for (int chunk_end = in.steps; chunk_end > 0;) {
     const int chunk_begin = (chunk_end - 1) / kChunkSteps * kChunkSteps;
     for (int end = chunk_end; end > chunk_begin;) {
@@ -62,7 +59,6 @@ void backward_turns(const WindowModel<T>& model, const WindowInput<T>& in, doubl
   for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
     Recursion(model, in, ws, lane).end_backward();
   network.end_backward();
-  network.collect_gradients();
 }
 
 template <typename T>
@@ -91,11 +87,11 @@ void backward_double(const WindowModel<double>& model, const WindowInput<double>
 }
 void clear_failed_float(const WindowModel<float>& model, const WindowInput<float>& in,
                         Workspace<float>& ws) {
-  NetworkPass<float>(model, in, ws).clear_failed_lanes();
+  NetworkPass<float>{model, in, ws}.clear_failed_lanes();
 }
 void clear_failed_double(const WindowModel<double>& model, const WindowInput<double>& in,
                          Workspace<double>& ws) {
-  NetworkPass<double>(model, in, ws).clear_failed_lanes();
+  NetworkPass<double>{model, in, ws}.clear_failed_lanes();
 }
 
 }  // namespace kalmia::model::HWY_NAMESPACE
@@ -171,7 +167,7 @@ void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspac
 
 template <typename T>
 void Carry<T>::resize(const Architecture& architecture, int lanes) {
-  h.resize(times(architecture.options.hidden, lanes));
+  h.resize(times(architecture.encoder_state_rows(), lanes));
   x.resize(times(architecture.state_dim(), lanes));
   P.resize(times(architecture.state_dim() * architecture.state_dim(), lanes));
 }
@@ -185,6 +181,8 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
   const int N = arch.state_dim();
   const int M = arch.meas_dim();
   const int hidden = arch.options.hidden;
+  const nn::EncoderRows encoder = nn::encoder_rows(arch.encoder_fwd);
+  const auto* conv = std::get_if<nn::ConvLayout>(&arch.encoder_fwd);
   const int lines = lanes / lanes::kLineLanes<double>;
   const std::size_t line = lanes::kLineLanes<double>;
   const int slot = SlotEntries(N, M).total;
@@ -195,10 +193,13 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
   failed_covariance.assign(static_cast<std::size_t>(lanes), 0);
   failures.reserve(static_cast<std::size_t>(lanes));
   records.resize(times(RecordRows(arch, training).total, lanes) * static_cast<std::size_t>(steps));
-  start_h.resize(times(hidden, lanes));
+  start_h.resize(times(encoder.state, lanes));
+  if (conv != nullptr)
+    series.resize(times(encoder.state + steps * conv->input, arch.directions() * lanes));
   slots.resize(times(slot, lines * (training ? steps + 1 : 2)) * line);
   line_scratch.resize(recursion_lines(N, M, map) * line);
   map_scratch.resize(map == nullptr ? 0 : map->scratch_size());
+  if (!training) gates.resize(times(encoder.tape, lanes));
   if (!training) return;
   const auto parameters = static_cast<std::size_t>(arch.parameters.size());
   gradient.resize(parameters);
@@ -209,12 +210,13 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
   d_R.resize(times(M, M));
   const int P = map == nullptr ? 0 : map->parameter_count();
   d_theta.resize(static_cast<std::size_t>(P));
-  d_h.resize(times(hidden, lanes));
+  d_h.resize(times(encoder.state, lanes));
   d_x.resize(times(N, lanes));
   d_P.resize(times(N * N, lanes));
   chunk.resize(times(arch.decoder.hidden_rows(), lanes) * kChunkSteps);
-  d_hidden_state.resize(times(arch.directions() * hidden, lanes));
-  saved.resize(times(hidden, lanes));
+  if (conv != nullptr) d_series.resize(times(2 * encoder.state, lanes));
+  d_hidden_state.resize(times((arch.directions() - 1) * hidden + encoder.step, lanes));
+  saved.resize(times(encoder.step, lanes));
   line_adjoints.resize(times(N + N * N + M * M + P, lines) * line);
   d_initial.resize(static_cast<std::size_t>(N + lanes::triangle_size(N)) * line);
 }
@@ -273,13 +275,6 @@ void window_backward(const WindowModel<T>& model, const WindowInput<T>& input, d
     HWY_DYNAMIC_DISPATCH(backward_float)(model, input, scale, ws);
   else
     HWY_DYNAMIC_DISPATCH(backward_double)(model, input, scale, ws);
-
-  // The r and z rows of both GRU biases enter as a sum: one gradient serves both.
-  const auto share = [&](const nn::GruLayout& gru) {
-    std::copy_n(ws.gradient.data() + gru.bias_hh, 2 * gru.hidden, ws.gradient.data() + gru.bias_ih);
-  };
-  share(arch.gru_fwd);
-  if (arch.options.two_sided) share(arch.gru_bwd);
 
   const int N = arch.state_dim();
   const auto lane_sum = [&](int entry) {

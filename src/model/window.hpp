@@ -1,6 +1,6 @@
 // The engine: a whole window of a lane group, forward and backward, in two calls.
 //
-// forward:  GRU over the window, decoder, then for each line of lanes the recursion
+// forward:  encoder over the window, decoder, then for each line of lanes the recursion
 //             (F, e, L)[k] -> predict -> update with y[k] -> nll
 // backward: the adjoint of all of it, to every parameter, the carried state and R.
 //
@@ -37,7 +37,7 @@ template <typename T>
 struct WindowInput {
   int steps = 0;
   int lanes = 0;
-  /// input_dim rows; what the forward GRU reads to make h_fwd[k]: features of y[k-1]. Must be
+  /// input_dim rows; what the forward encoder reads to make h_fwd[k]: features of y[k-1]. Must be
   /// finite.
   const T* input_fwd = nullptr;
   /// The same for h_bwd[k]: features of y[k+1]. Two-sided models only; the last step is not read.
@@ -64,8 +64,9 @@ struct WindowInput {
   const std::uint8_t* fresh = nullptr;
 };
 
-/// What a lane group takes from one window to the next: h (hidden x lanes), x[k|<=k] (N x lanes)
-/// and P[k|<=k] (N N x lanes) after the last step of each lane.
+/// What a lane group takes from one window to the next: the encoder's state h
+/// (encoder_state_rows x lanes), x[k|<=k] (N x lanes) and P[k|<=k] (N N x lanes) after the last
+/// step of each lane.
 template <typename T>
 struct Carry {
   Buffer<T> h;
@@ -106,7 +107,7 @@ class Workspace {
   Buffer<T> gradient;      ///< in the layout of the parameters
   Buffer<double> d_R;      ///< M x M
   Buffer<double> d_theta;  ///< the map's parameters
-  Buffer<T> d_h;           ///< adjoint of the carried h, hidden x lanes
+  Buffer<T> d_h;           ///< adjoint of the carried h, same shape
   Buffer<double> d_x;      ///< adjoint of the carried x, N x lanes
   Buffer<double> d_P;      ///< adjoint of the carried P, N N x lanes, full symmetric
 
@@ -117,11 +118,14 @@ class Workspace {
   Buffer<T> records;         ///< the networks' tape: one record of panels a step
   Buffer<T> start_h;         ///< h before the window, zero where a series starts
   Buffer<T> chunk;           ///< adjoints that live for one chunk of steps
-  Buffer<T> d_hidden_state;  ///< running adjoint of h
-  Buffer<T> saved;           ///< adjoint of h of lanes that are not active
-  Buffer<T> sums;        ///< weight gradients before they are collected; see window_network-inl.h
-  Buffer<T> transposed;  ///< hidden states of a chunk, lane by lane
-  Buffer<double> slots;  ///< the recursion's tape: one slot a step and line
+  Buffer<T> gates;           ///< of one step, where no tape is kept
+  Buffer<T> series;          ///< inputs of a convolution; see window_conv-inl.h
+  Buffer<T> d_series;        ///< adjoint of its carried inputs, and room for those it reads beside
+  Buffer<T> d_hidden_state;  ///< running adjoint of h, and of an LSTM's c
+  Buffer<T> saved;           ///< the same of lanes that are not active
+  Buffer<T> sums;            ///< weight gradients before they are collected; see window_tape-inl.h
+  Buffer<T> transposed;      ///< hidden states of a chunk, lane by lane
+  Buffer<double> slots;      ///< the recursion's tape: one slot a step and line
   Buffer<double> line_scratch;
   Buffer<double> map_scratch;
   std::vector<std::uint8_t> lane_ok;            ///< 0 for lanes whose likelihood is not finite

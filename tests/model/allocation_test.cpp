@@ -8,6 +8,7 @@
 
 #include "model/stream.hpp"
 #include "nn/adam.hpp"
+#include "support/encoders.hpp"
 #include "support/window_case.hpp"
 
 namespace {
@@ -33,13 +34,14 @@ void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::fre
 namespace kalmia::model {
 namespace {
 
-ArchitectureOptions small_options() {
+ArchitectureOptions small_options(nn::EncoderKind encoder) {
   ArchitectureOptions options;
   options.state_dim = 3;
   options.meas_dim = 2;
   options.input_dim = 2;
   options.hidden = 16;
   options.decoder = {16};
+  options.encoder = encoder;
   return options;
 }
 
@@ -50,9 +52,9 @@ TEST(Allocation, TheCounterCounts) {
   EXPECT_GT(allocations, before);
 }
 
-TEST(Allocation, TrainingStepsDoNotAllocate) {
+void expect_no_allocation_in_training(nn::EncoderKind encoder) {
   for (const bool two_sided : {false, true}) {
-    ArchitectureOptions options = small_options();
+    ArchitectureOptions options = small_options(encoder);
     options.two_sided = two_sided;
     test::WindowCase<float> at(options, {.missing = true, .uneven = true}, 20, 32, 3);
     Workspace<float> workspace;
@@ -70,8 +72,12 @@ TEST(Allocation, TrainingStepsDoNotAllocate) {
   }
 }
 
-TEST(Allocation, StreamingStepsDoNotAllocate) {
-  test::WindowCase<float> at(small_options(), {}, 4, 16, 3);
+TEST(Allocation, TrainingStepsDoNotAllocate) {
+  test::for_each_encoder(expect_no_allocation_in_training);
+}
+
+void expect_no_allocation_in_streaming(nn::EncoderKind encoder) {
+  test::WindowCase<float> at(small_options(encoder), {}, 4, 16, 3);
   FilterStream<float> stream(at.model(), at.parameters.span());
   StreamState<float> state = stream.start();
   const double y[] = {0.3, -0.1};
@@ -79,6 +85,9 @@ TEST(Allocation, StreamingStepsDoNotAllocate) {
   const int before = allocations;
   for (int i = 0; i < 1000; ++i) ASSERT_FALSE(stream.step(state, y).failed);
   EXPECT_EQ(allocations, before);
+}
+TEST(Allocation, StreamingStepsDoNotAllocate) {
+  test::for_each_encoder(expect_no_allocation_in_streaming);
 }
 
 }  // namespace

@@ -38,9 +38,26 @@ TEST(Architecture, RecurrentModelsHaveNoF) {
   EXPECT_EQ(a.parameters.at("gru_bwd.weight_hh").rows, 192);
 }
 
+TEST(Architecture, NamesItsParametersAfterTheEncoder) {
+  ArchitectureOptions options = lorenz_options();
+  options.two_sided = true;
+  options.encoder = nn::EncoderKind::Lstm;
+  const Architecture lstm(options);
+  EXPECT_EQ(lstm.parameters.at("lstm_fwd.weight_ih").rows, 256);
+  EXPECT_EQ(lstm.parameters.at("lstm_bwd.weight_hh").cols, 64);
+  EXPECT_EQ(lstm.encoder_state_rows(), 128);
+  options.encoder = nn::EncoderKind::Conv;
+  options.taps = 10;
+  const Architecture conv(options);
+  EXPECT_EQ(conv.parameters.at("conv_bwd.weight").cols, 30);
+  EXPECT_EQ(conv.encoder_state_rows(), 27);
+  EXPECT_DOUBLE_EQ(conv.network_flops(), 2.0 * (2 * 64 * 30 + 128 * 64 + 18 * 64));
+}
+
 TEST(Architecture, NamesEveryOptionThatIsWrong) {
   ArchitectureOptions options = lorenz_options();
   options.state_dim = 0;
+  options.taps = 0;
   options.decoder = {64, -2};
   try {
     const Architecture a(options);
@@ -48,6 +65,7 @@ TEST(Architecture, NamesEveryOptionThatIsWrong) {
   } catch (const ConfigError& error) {
     const std::string message = error.what();
     EXPECT_NE(message.find("state_dim = 0"), std::string::npos) << message;
+    EXPECT_NE(message.find("taps = 0"), std::string::npos) << message;
     EXPECT_NE(message.find("decoder[1] = -2"), std::string::npos) << message;
   }
 }
@@ -68,18 +86,34 @@ TEST(Architecture, StartsFromTheExpertMap) {
   EXPECT_NEAR(softplus(values[bias + 14]), 0.3, 1e-12);
   EXPECT_NEAR(softplus(values[static_cast<std::size_t>(a.initial_L)]), 2.0, 1e-12);
 
-  double largest = 0;
-  const nn::ParameterView& gru = a.parameters.at("gru_fwd.weight_hh");
-  for (std::ptrdiff_t i = 0; i < gru.size(); ++i)
-    largest = std::max(largest, std::abs(values[static_cast<std::size_t>(gru.offset + i)]));
-  EXPECT_LE(largest, 1.0 / 8);
-  EXPECT_GT(largest, 0.12);
-
   std::vector<double> again(values.size()), other(values.size());
   initialise(a, 7, 0.3, 2.0, again.data());
   initialise(a, 8, 0.3, 2.0, other.data());
   EXPECT_EQ(values, again);
   EXPECT_NE(values, other);
+}
+
+// As PyTorch does: within 1/sqrt(64) for recurrent encoders, 1/sqrt(16 * 3) for the convolution.
+TEST(Architecture, DrawsTheEncoderWithinItsFanIn) {
+  const auto largest = [](nn::EncoderKind encoder, const char* name) {
+    ArchitectureOptions options = lorenz_options();
+    options.encoder = encoder;
+    const Architecture a(options);
+    std::vector<double> values(static_cast<std::size_t>(a.parameters.size()));
+    initialise(a, 7, 0.3, 2.0, values.data());
+    const nn::ParameterView& view = a.parameters.at(name);
+    double most = 0;
+    for (std::ptrdiff_t i = 0; i < view.size(); ++i)
+      most = std::max(most, std::abs(values[static_cast<std::size_t>(view.offset + i)]));
+    return most;
+  };
+  const auto expect_bound = [](double most, double bound) {
+    EXPECT_LE(most, bound);
+    EXPECT_GT(most, 0.96 * bound);
+  };
+  expect_bound(largest(nn::EncoderKind::Gru, "gru_fwd.weight_hh"), 1 / std::sqrt(64.0));
+  expect_bound(largest(nn::EncoderKind::Lstm, "lstm_fwd.weight_ih"), 1 / std::sqrt(64.0));
+  expect_bound(largest(nn::EncoderKind::Conv, "conv_fwd.weight"), 1 / std::sqrt(48.0));
 }
 
 }  // namespace

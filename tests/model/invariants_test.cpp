@@ -1,4 +1,4 @@
-// One battery of properties for every model, precision, lane count and instruction set.
+// One battery of properties for every model, encoder, precision, lane count and instruction set.
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 
 #include "base/threads.hpp"
 #include "model/batch.hpp"
+#include "support/encoders.hpp"
 #include "support/isas.hpp"
 #include "support/lane_groups.hpp"
 #include "support/window_case.hpp"
@@ -65,22 +66,28 @@ class Invariants : public testing::Test {
   using Case = WindowCase<T>;
   using Group = LaneGroup<T>;
 
-  /// Calls `property(lanes)` for every instruction set and lane count. The weights are packed by
-  /// whoever makes a case, so cases are made inside.
+  /// Calls `property(lanes)` for every instruction set, encoder and lane count. The weights are
+  /// packed by whoever makes a case, so cases are made inside.
   template <typename Property>
   void everywhere(Property property) {
     test::for_each_isa([&] {
-      for (const int count : {16, 32, 48}) {
-        SCOPED_TRACE(std::to_string(count) + " lanes");
-        property(count);
-      }
+      test::for_each_encoder([&](nn::EncoderKind encoder) {
+        encoder_ = encoder;
+        for (const int count : {16, 32, 48}) {
+          SCOPED_TRACE(std::to_string(count) + " lanes");
+          property(count);
+        }
+      });
     });
   }
 
   /// Data with everything that a window may have.
-  static Case make_case(int count, std::uint64_t seed = 21) {
-    return Case(K::options(), {.missing = true, .uneven = true, .carried = true, .centre = true},
-                kSteps, count, seed);
+  Case make_case(int count, std::uint64_t seed = 21) const {
+    ArchitectureOptions options = K::options();
+    options.encoder = encoder_;
+    options.taps = 6;
+    return Case(options, {.missing = true, .uneven = true, .carried = true, .centre = true}, kSteps,
+                count, seed);
   }
 
   static Workspace<T> make_workspace(const Case& c, int steps, int count, bool training = true) {
@@ -101,6 +108,9 @@ class Invariants : public testing::Test {
     std::iota(lanes.begin(), lanes.end(), 0);
     return lanes;
   }
+
+ private:
+  nn::EncoderKind encoder_ = nn::EncoderKind::Gru;
 };
 TYPED_TEST_SUITE(Invariants, Kinds, KindNames);
 

@@ -159,9 +159,12 @@ inline LearnedCase lorenz_case() {
 }
 
 /// A model whose networks do something: all weights random.
-inline LearnedCase network_case(int channels, std::uint64_t seed) {
+inline LearnedCase network_case(int channels, std::uint64_t seed,
+                                nn::EncoderKind encoder = nn::EncoderKind::Gru) {
   LearnedCase result;
   result.description = motion_description(channels);
+  result.description.encoder = encoder;
+  result.description.taps = 4;
   result.description.hidden = 9;
   result.description.decoder = {11};
   const model::Architecture architecture = architecture_of(result.description);

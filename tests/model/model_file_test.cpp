@@ -88,6 +88,8 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   EXPECT_EQ(p.features.use_level, q.features.use_level);
   EXPECT_EQ(p.features.measured_state, q.features.measured_state);
   EXPECT_EQ(p.features.channel_of_state, q.features.channel_of_state);
+  EXPECT_EQ(p.encoder, q.encoder);
+  EXPECT_EQ(p.taps, q.taps);
   EXPECT_EQ(p.hidden, q.hidden);
   EXPECT_EQ(p.decoder, q.decoder);
   EXPECT_EQ(p.noise, q.noise);
@@ -100,7 +102,9 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
 }
 
 TEST(ModelFile, RoundTripGivesTheSameNumbersAndBytes) {
-  for (const LearnedCase& made : {full_case(), test::static_case(1)}) {
+  for (const LearnedCase& made :
+       {full_case(), test::static_case(1), test::network_case(1, 42, nn::EncoderKind::Lstm),
+        test::network_case(2, 43, nn::EncoderKind::Conv)}) {
     const auto model = made.make<float>();
     const std::string bytes = model_file_bytes(*model);
     EXPECT_EQ(bytes, model_file_bytes(*model));
@@ -120,6 +124,8 @@ TEST(ModelFile, HasTheLayoutOfSafetensors) {
   for (const auto& [key, value] : metadata.items()) EXPECT_TRUE(value.is_string()) << key;
   const Json description = Json::parse(metadata.at("description").get<std::string>());
   EXPECT_EQ(description.at("measured"), Json({"north", "east"}));
+  EXPECT_EQ(description.at("networks").at("encoder"), "gru");
+  EXPECT_EQ(description.at("networks").at("taps"), 4);
   EXPECT_EQ(description.at("networks").at("decoder"), Json({11}));
   EXPECT_EQ(description.at("training").at("loss"), 0.125);
 
@@ -234,6 +240,11 @@ TEST(ModelFile, ContradictionsAreRefused) {
   expect_has(refused([](Json&, Json& d) { d["networks"]["hidden"] = 12; }), "parameters, more");
   expect_has(refused([](Json&, Json& d) { d["networks"]["decoder"] = {1000000}; }), "units wide");
   expect_has(refused([](Json&, Json& d) { d["networks"]["hidden"] = -5; }), "hidden = -5");
+  expect_has(refused([](Json&, Json& d) { d["networks"]["taps"] = 2000000000; }),
+             "taps = 2000000000");
+  expect_has(refused([](Json&, Json& d) { d["networks"]["encoder"] = "conv"; }),
+             "parameters, more");
+  expect_has(refused([](Json&, Json& d) { d["networks"]["encoder"] = "wave"; }), "\"wave\"");
   expect_has(refused([](Json&, Json& d) { d["prior_order"] = 2000000000; }), "order");
   expect_has(refused([](Json&, Json& d) { d["prior"] = "magic"; }), "magic");
   expect_has(refused([](Json&, Json& d) { d["dt"] = 0; }), "dt");

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "kalmia/error.hpp"
-#include "lanes/isa.hpp"
+#include "support/encoders.hpp"
+#include "support/isas.hpp"
 #include "support/window_case.hpp"
 
 namespace kalmia::model {
@@ -16,7 +17,8 @@ namespace {
 using test::WindowCase;
 using test::WindowFeatures;
 
-ArchitectureOptions stream_options(int state_dim, int meas_dim, bool recursive) {
+ArchitectureOptions stream_options(int state_dim, int meas_dim, bool recursive,
+                                   nn::EncoderKind encoder = nn::EncoderKind::Gru) {
   ArchitectureOptions options;
   options.state_dim = state_dim;
   options.meas_dim = meas_dim;
@@ -24,6 +26,8 @@ ArchitectureOptions stream_options(int state_dim, int meas_dim, bool recursive) 
   options.hidden = 21;
   options.decoder = {17, 9};
   options.recursive = recursive;
+  options.encoder = encoder;
+  options.taps = 6;
   return options;
 }
 
@@ -84,26 +88,28 @@ void expect_equal_to_window(const ArchitectureOptions& options, double tolerance
                   F[static_cast<std::size_t>((k * N * N + i) * kLanes + kLane)], tolerance)
           << "step " << k;
   }
+  for (std::size_t i = 0; i < state.h.size(); ++i)
+    ASSERT_NEAR(static_cast<double>(state.h[i]),
+                static_cast<double>(at.group.carry.h[i * kLanes + kLane]), tolerance)
+        << "row " << i << " of the encoder's state";
 }
 
 TEST(FilterStream, EqualsTheWindowInDouble) {
-  for (const lanes::Isa isa : lanes::available_isas()) {
-    SCOPED_TRACE(lanes::isa_name(isa));
-    lanes::force_isa(isa);
-    expect_equal_to_window<double>(stream_options(3, 2, true), 1e-11);
-    expect_equal_to_window<double>(stream_options(5, 1, false), 1e-11);
-  }
-  lanes::use_best_isa();
+  test::for_each_isa([] {
+    test::for_each_encoder([](nn::EncoderKind encoder) {
+      expect_equal_to_window<double>(stream_options(3, 2, true, encoder), 1e-11);
+      expect_equal_to_window<double>(stream_options(5, 1, false, encoder), 1e-11);
+    });
+  });
 }
 
 TEST(FilterStream, EqualsTheWindowInFloat) {
-  for (const lanes::Isa isa : lanes::available_isas()) {
-    SCOPED_TRACE(lanes::isa_name(isa));
-    lanes::force_isa(isa);
-    expect_equal_to_window<float>(stream_options(3, 2, true), 1e-4);
-    expect_equal_to_window<float>(stream_options(16, 1, true), 1e-4);
-  }
-  lanes::use_best_isa();
+  test::for_each_isa([] {
+    test::for_each_encoder([](nn::EncoderKind encoder) {
+      expect_equal_to_window<float>(stream_options(3, 2, true, encoder), 1e-4);
+      expect_equal_to_window<float>(stream_options(16, 1, true, encoder), 1e-4);
+    });
+  });
 }
 
 TEST(FilterStream, RefusesWhatCannotBeStreamed) {

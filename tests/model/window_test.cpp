@@ -24,6 +24,8 @@ struct GradientCase {
   int state_dim;
   int meas_dim;
   WindowFeatures features;
+  nn::EncoderKind encoder = nn::EncoderKind::Gru;
+  int taps = 5;
 };
 
 void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.name; }
@@ -47,6 +49,14 @@ std::vector<GradientCase> gradient_cases() {
       {"RecurrentSmootherEverything", false, true, 3, 2, all},
       {"MoreMeasurementsThanStates", true, false, 2, 3, all},
       {"OneState", true, false, 1, 1, all},
+      {"LstmFilter", true, false, 3, 3, plain, nn::EncoderKind::Lstm},
+      {"LstmFilterEverything", true, false, 3, 2, all, nn::EncoderKind::Lstm},
+      {"LstmSmootherEverything", true, true, 3, 2, all, nn::EncoderKind::Lstm},
+      {"ConvFilter", true, false, 3, 3, plain, nn::EncoderKind::Conv},
+      {"ConvFilterEverything", true, false, 3, 2, all, nn::EncoderKind::Conv},
+      {"ConvSmootherEverything", true, true, 3, 2, all, nn::EncoderKind::Conv},
+      {"ConvOfOneTap", true, true, 3, 2, all, nn::EncoderKind::Conv, 1},
+      {"ConvLongerThanTheWindow", false, true, 3, 2, all, nn::EncoderKind::Conv, 24},
   };
 }
 
@@ -64,6 +74,8 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
   options.decoder = {6, 5};
   options.recursive = c.recursive;
   options.two_sided = c.two_sided;
+  options.encoder = c.encoder;
+  options.taps = c.taps;
   constexpr int kSteps = 19, kLanes = 16;  // more than one chunk of weight gradients
   constexpr double kScale = 0.01;
   WindowCase<double> at(options, c.features, kSteps, kLanes, 11);

@@ -72,7 +72,7 @@ model::LaneGroup<T> take(const model::Architecture& architecture, const model::L
   copy(group.centre, out.centre, N, first, steps, kNoise);
   copy(group.dt, out.dt, 1, first, steps, 1);
   copy(group.u, out.u, 2, first, steps, kNoise);
-  copy(group.carry.h, out.carry.h, architecture.options.hidden, 0, 1, 0);
+  copy(group.carry.h, out.carry.h, architecture.encoder_state_rows(), 0, 1, 0);
   copy(group.carry.x, out.carry.x, N, 0, 1, 0);
   copy(group.carry.P, out.carry.P, N * N, 0, 1, 0);
   const bool whole =
@@ -123,7 +123,7 @@ reference::ModelSequence sequence_of(const model::Architecture& architecture,
     if (!group.u.empty()) out.u.push_back(column(group.u, k, 2));
   }
   out.fresh = is_fresh(group, lane);
-  out.start.h = column(group.carry.h, 0, architecture.options.hidden);
+  out.start.h = column(group.carry.h, 0, architecture.encoder_state_rows());
   out.start.state.mean = column(group.carry.x, 0, N);
   out.start.state.cov = column(group.carry.P, 0, N * N).reshaped(N, N);
   return out;
@@ -195,7 +195,7 @@ template <typename T>
 WindowResult run_window(const model::WindowModel<T>& model, model::LaneGroup<T>& group,
                         model::Workspace<T>& workspace, double scale = 1) {
   const int N = model.architecture->state_dim();
-  const int hidden = model.architecture->options.hidden;
+  const int encoder = model.architecture->encoder_state_rows();
   const int steps = group.steps, lanes = group.lanes;
   const auto panel = [&](int rows) { return Buffer<double>(panel_at(steps, rows, 0, lanes, 0)); };
   Buffer<double> x_pred = panel(N), P_pred = panel(N * N), x_filt = panel(N), P_filt = panel(N * N),
@@ -216,7 +216,7 @@ WindowResult run_window(const model::WindowModel<T>& model, model::LaneGroup<T>&
   keep("F", steps, N * N, F);
   keep("nll", steps, 1, nll);
   keep("lane_nll", 1, 1, workspace.lane_nll);
-  keep("carry.h", 1, hidden, group.carry.h);
+  keep("carry.h", 1, encoder, group.carry.h);
   keep("carry.x", 1, N, group.carry.x);
   keep("carry.P", 1, N * N, group.carry.P);
   result.failures = workspace.failures;
@@ -224,7 +224,7 @@ WindowResult run_window(const model::WindowModel<T>& model, model::LaneGroup<T>&
   window_backward(model, group.view(), scale, workspace);
   result.gradient = in_double(workspace.gradient);
   result.d_R = in_double(workspace.d_R);
-  keep("d_h", 1, hidden, workspace.d_h);
+  keep("d_h", 1, encoder, workspace.d_h);
   keep("d_x", 1, N, workspace.d_x);
   keep("d_P", 1, N * N, workspace.d_P);
   return result;

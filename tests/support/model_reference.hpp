@@ -14,7 +14,8 @@
 
 namespace kalmia::reference {
 
-/// What a sequence takes from one window to the next: h[k], x[k|<=k], P[k|<=k].
+/// What a sequence takes from one window to the next: the encoder's state (nn/encoder.hpp),
+/// x[k|<=k], P[k|<=k].
 struct ModelCarry {
   Vector h;
   Gaussian state;
@@ -80,6 +81,55 @@ inline Vector gru(const Model& model, const std::string& prefix, const Vector& x
   return h_new;
 }
 
+/// (h', c') = LSTM(x, h, c) with the parameters `prefix`.*, by PyTorch's equations (nn/lstm.hpp).
+/// `state` is h, c.
+inline Vector lstm(const Model& model, const std::string& prefix, const Vector& x,
+                   const Vector& state) {
+  const Eigen::Index units = state.size() / 2;
+  const Vector sum = model(prefix + ".weight_ih") * x + model(prefix + ".bias_ih") +
+                     model(prefix + ".weight_hh") * state.head(units) + model(prefix + ".bias_hh");
+  Vector moved(2 * units);
+  for (Eigen::Index u = 0; u < units; ++u) {
+    const double i = sigmoid(sum(u)), f = sigmoid(sum(units + u));
+    const double g = std::tanh(sum(2 * units + u)), o = sigmoid(sum(3 * units + u));
+    moved(units + u) = f * state(units + u) + i * g;
+    moved(u) = o * std::tanh(moved(units + u));
+  }
+  return moved;
+}
+
+/// tanh(sum over j of W_j x[k-j] + b) with the parameters `prefix`.* (nn/conv.hpp). `past` is
+/// x[k-taps+1], ..., x[k-1].
+inline Vector conv(const Model& model, const std::string& prefix, const Vector& x,
+                   const Vector& past) {
+  const Matrix W = model(prefix + ".weight");
+  const Eigen::Index taps = W.cols() / x.size();
+  Vector sum = model(prefix + ".bias");
+  for (Eigen::Index j = 0; j < taps; ++j) {
+    const Eigen::Index place = (taps - 1 - j) * x.size();
+    const Vector input = j == 0 ? x : Vector(past.segment(place, x.size()));
+    sum += W.middleCols(place, x.size()) * input;
+  }
+  return sum.array().tanh();
+}
+
+/// One step of the encoder in a direction ("_fwd", "_bwd"): moves its state on and gives h.
+inline Vector encode(const Model& model, const std::string& direction, const Vector& x,
+                     Vector& state) {
+  const model::ArchitectureOptions& options = model.architecture->options;
+  const std::string prefix = std::string(nn::encoder_name(options.encoder)) + direction;
+  if (options.encoder == nn::EncoderKind::Conv) {
+    const Vector h = conv(model, prefix, x, state);
+    Vector inputs(state.size() + x.size());
+    inputs << state, x;
+    state = inputs.tail(state.size());
+    return h;
+  }
+  state = options.encoder == nn::EncoderKind::Gru ? gru(model, prefix, x, state)
+                                                  : lstm(model, prefix, x, state);
+  return state.head(options.hidden);
+}
+
 /// The decoder: W in + b, layer by layer, with ReLU between the layers.
 inline Vector decode(const Model& model, const Vector& h) {
   Vector out = h;
@@ -102,11 +152,12 @@ inline Matrix lower_triangle(const Vector& packed, int n) {
   return L;
 }
 
-/// h_bwd[k] = GRU(y[k+1], h_bwd[k+1]), h_bwd = 0 at the last step.
+/// h_bwd[k] from y[k+1], y[k+2], ...; h_bwd = 0 at the last step.
 inline std::vector<Vector> backward_states(const Model& model, const ModelSequence& sequence) {
   std::vector<Vector> h(sequence.y.size(), Vector::Zero(model.architecture->options.hidden));
+  Vector state = Vector::Zero(model.architecture->encoder_state_rows());
   for (std::size_t k = sequence.y.size(); k-- > 1;)
-    h[k - 1] = gru(model, "gru_bwd", sequence.input_bwd[k - 1], h[k]);
+    h[k - 1] = encode(model, "_bwd", sequence.input_bwd[k - 1], state);
   return h;
 }
 
@@ -121,16 +172,15 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
 
   ModelRun result;
   result.end = sequence.start;
-  Vector& h = result.end.h;
   Gaussian& state = result.end.state;
   for (std::size_t k = 0; k < sequence.y.size(); ++k) {
     Gaussian predicted;
     if (k == 0 && sequence.fresh) {
-      h = Vector::Zero(options.hidden);
+      result.end.h = Vector::Zero(architecture.encoder_state_rows());
       const Matrix L = lower_triangle(model("initial.L"), N);
       predicted = {model("initial.e"), L * L.transpose()};
     } else {
-      h = gru(model, "gru_fwd", sequence.input_fwd[k], h);
+      const Vector h = encode(model, "_fwd", sequence.input_fwd[k], result.end.h);
       Vector features = h;
       if (options.two_sided) {
         features.resize(2 * options.hidden);

@@ -15,11 +15,14 @@
 #include <memory>
 #include <numbers>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "model/batch.hpp"
 #include "nn/adam.hpp"
 #include "prior/lorenz_matrix.hpp"
+#include "support/encoders.hpp"
 #include "support/isas.hpp"
 #include "support/lane_groups.hpp"
 #include "support/window_case.hpp"
@@ -184,7 +187,8 @@ void tame_residual(WindowCase<T>& c, double factor) {
 
 /// Runs engine and oracle on one case and compares everything.
 template <typename T>
-void check_parity(const Shape& shape, bool recursive, bool two_sided, double tolerance) {
+void check_parity(const Shape& shape, bool recursive, bool two_sided, nn::EncoderKind encoder,
+                  double tolerance) {
   ArchitectureOptions options;
   options.state_dim = shape.state_dim;
   options.meas_dim = shape.meas_dim;
@@ -193,6 +197,8 @@ void check_parity(const Shape& shape, bool recursive, bool two_sided, double tol
   options.decoder = shape.decoder;
   options.recursive = recursive;
   options.two_sided = two_sided;
+  options.encoder = encoder;
+  options.taps = 9;
   WindowFeatures features = shape.features;
   features.map = shape.expert == Expert::Wavy;
   WindowCase<T> c(options, features, kSteps, shape.lanes, 51);
@@ -241,7 +247,9 @@ class TorchParity : public testing::TestWithParam<ModelKind> {
       SCOPED_TRACE("N = " + std::to_string(shape.state_dim) +
                    ", M = " + std::to_string(shape.meas_dim) + ", " + std::to_string(shape.used) +
                    " of " + std::to_string(shape.lanes) + " lanes");
-      check_parity<T>(shape, GetParam().recursive, GetParam().two_sided, tolerance);
+      test::for_each_encoder([&](nn::EncoderKind encoder) {
+        check_parity<T>(shape, GetParam().recursive, GetParam().two_sided, encoder, tolerance);
+      });
     }
   }
 };
@@ -256,22 +264,22 @@ INSTANTIATE_TEST_SUITE_P(Models, TorchParity,
                                          ModelKind{"RecurrentSmoother", false, true}),
                          [](const auto& test) { return test.param.name; });
 
-// Weights of torch::nn::GRU put into our block as they are: every hidden state agrees.
-TEST(TorchGru, WeightsCanBeExchanged) {
-  torch::manual_seed(3);
-  constexpr int kLanes = 16, kInput = 3, kHidden = 13;
+// Weights of a recurrent module of torch put into our block as they are: every hidden state agrees.
+template <typename Module>
+void expect_same_states(Module module, nn::EncoderKind encoder) {
+  constexpr int kLanes = 16;
   ArchitectureOptions options;
   options.state_dim = 2;
   options.meas_dim = 1;
-  options.input_dim = kInput;
-  options.hidden = kHidden;
+  options.input_dim = static_cast<int>(module->options.input_size());
+  options.hidden = static_cast<int>(module->options.hidden_size());
+  options.encoder = encoder;
   options.decoder = {4};
   WindowCase<double> c(options, {.carried = true}, kSteps, kLanes, 52);
   c.group.fresh.assign(kLanes, 0);
-  torch::nn::GRU gru(torch::nn::GRUOptions(kInput, kHidden));
-  gru->to(torch::kFloat64);
-  for (const auto& item : gru->named_parameters()) {
-    std::string name = "gru_fwd." + item.key();
+  module->to(torch::kFloat64);
+  for (const auto& item : module->named_parameters()) {
+    std::string name = std::string(nn::encoder_name(encoder)) + "_fwd." + item.key();
     name = name.substr(0, name.find("_l0"));
     const nn::ParameterView& view = c.architecture.parameters.at(name);
     const Tensor value = item.value().contiguous();
@@ -280,7 +288,14 @@ TEST(TorchGru, WeightsCanBeExchanged) {
   }
   c.pack();
   const test::TorchData data = test::torch_data(c.architecture, c.group, kLanes);
-  const auto [outputs, last] = gru->forward(data.input_fwd, data.h.unsqueeze(0));
+  Tensor outputs;
+  if constexpr (std::is_same_v<Module, torch::nn::LSTM>) {
+    const std::vector<Tensor> start = data.h.unsqueeze(0).chunk(2, 2);
+    outputs = std::get<0>(
+        module->forward(data.input_fwd, std::tuple{start[0].contiguous(), start[1].contiguous()}));
+  } else {
+    outputs = std::get<0>(module->forward(data.input_fwd, data.h.unsqueeze(0)));
+  }
 
   // Windows of one step, so that each h comes out as the carry.
   Workspace<double> workspace;
@@ -290,11 +305,61 @@ TEST(TorchGru, WeightsCanBeExchanged) {
   for (int k = 0; k < kSteps; ++k) {
     window_forward(c.model(), input, c.group.carry, {}, workspace);
     expect_close("h at step " + std::to_string(k),
-                 test::panel_tensor(c.group.carry.h.data(), 1, kHidden, kLanes, kLanes)[0],
+                 test::panel_tensor(c.group.carry.h.data(), 1, options.hidden, kLanes, kLanes)[0],
                  outputs[k].detach(), 1e-13);
-    input.input_fwd += kInput * kLanes;
+    input.input_fwd += options.input_dim * kLanes;
     input.y += kLanes;
   }
+}
+
+TEST(TorchGru, WeightsCanBeExchanged) {
+  torch::manual_seed(3);
+  expect_same_states(torch::nn::GRU(torch::nn::GRUOptions(3, 13)), nn::EncoderKind::Gru);
+}
+TEST(TorchLstm, WeightsCanBeExchanged) {
+  torch::manual_seed(4);
+  expect_same_states(torch::nn::LSTM(torch::nn::LSTMOptions(3, 13)), nn::EncoderKind::Lstm);
+}
+
+// torch::nn::Conv1d over a whole series with zeros before it, its weight permuted. A recurrent
+// model whose decoder copies h to e shows h as x[k|<k]. The series begins with the input of step 1.
+TEST(TorchConv, WeightsCanBeExchanged) {
+  constexpr int kLanes = 16, kInput = 3, kHidden = 7, kTaps = 5;
+  torch::manual_seed(5);
+  ArchitectureOptions options;
+  options.state_dim = options.hidden = kHidden;
+  options.meas_dim = 1;
+  options.input_dim = kInput;
+  options.encoder = nn::EncoderKind::Conv;
+  options.taps = kTaps;
+  options.decoder = {};
+  options.recursive = false;
+  WindowCase<double> c(options, {.map = false}, kSteps, kLanes, 54);
+  const auto put = [&](const char* name, const Tensor& value) {
+    const nn::ParameterView& view = c.architecture.parameters.at(name);
+    const Tensor flat = value.contiguous();
+    std::copy_n(flat.data_ptr<double>(), flat.numel(), c.parameters.data() + view.offset);
+  };
+  torch::nn::Conv1d conv(torch::nn::Conv1dOptions(kInput, kHidden, kTaps));
+  conv->to(torch::kFloat64);
+  put("conv_fwd.weight", conv->weight.permute({0, 2, 1}));
+  put("conv_fwd.bias", conv->bias);
+  ASSERT_EQ(c.architecture.e_row(), 0);
+  put("decoder.0.weight", torch::eye(kHidden, torch::kFloat64));
+  put("decoder.0.bias", torch::zeros({kHidden}, torch::kFloat64));
+  c.pack();
+
+  const test::TorchData data = test::torch_data(c.architecture, c.group, kLanes);
+  const Tensor series = data.input_fwd.slice(0, 1).permute({1, 2, 0});  // batch x input x steps
+  const Tensor padded = torch::constant_pad_nd(series, {kTaps - 1, 0});
+  const Tensor expected = torch::tanh(conv->forward(padded)).permute({2, 0, 1}).detach();
+  Workspace<double> workspace;
+  workspace.prepare(c.architecture, nullptr, kSteps, kLanes, false);
+  const WindowResult result = test::run_window(c.model(), c.group, workspace);
+  const test::ResultPanel& x_pred = result.lane.at("x_pred");
+  expect_close(
+      "h", test::panel_tensor(x_pred.values.data(), kSteps, kHidden, kLanes, kLanes).slice(0, 1),
+      expected, 1e-13);
 }
 
 // Twenty training steps with clipping on both sides end at the same parameters.

@@ -25,7 +25,8 @@ struct TorchData {
   Tensor seen;                             // steps x batch x M, 1 or 0
   Tensor length;                           // batch
   Tensor fresh;                            // batch x 1, bool
-  Tensor h, x, P;                          // leaves: what the lanes carry into the window
+  Tensor h, x, P;                          // leaves: what the lanes carry into the window; h is
+                                           // the state of the encoder
 };
 
 struct TorchModel {
@@ -33,6 +34,7 @@ struct TorchModel {
   Tensor H, R;                               // R is a leaf
   TorchMap map;                              // empty: none
   bool recursive = true, two_sided = false;
+  nn::EncoderKind encoder = nn::EncoderKind::Gru;
   int layers = 0;  // of the decoder
 };
 
@@ -70,6 +72,7 @@ TorchModel torch_model(const model::Architecture& architecture, const Buffer<T>&
   model.map = std::move(map);
   model.recursive = architecture.options.recursive;
   model.two_sided = architecture.options.two_sided;
+  model.encoder = architecture.options.encoder;
   model.layers = architecture.decoder.layers();
   return model;
 }
@@ -96,7 +99,7 @@ TorchData torch_data(const model::Architecture& architecture, const model::LaneG
   data.fresh = torch::ones({batch, 1}, torch::kBool);
   for (int lane = 0; lane < batch && !group.fresh.empty(); ++lane)
     data.fresh[lane][0] = group.fresh[static_cast<std::size_t>(lane)] != 0;
-  data.h = leaf(panel(group.carry.h, 1, architecture.options.hidden)[0]);
+  data.h = leaf(panel(group.carry.h, 1, architecture.encoder_state_rows())[0]);
   data.x = leaf(panel(group.carry.x, 1, N)[0]);
   data.P = leaf(panel(group.carry.P, 1, N * N)[0].reshape({batch, N, N}));
   return data;
@@ -112,11 +115,29 @@ inline Tensor torch_triangle(const Tensor& packed, std::int64_t N) {
   return L.tril(-1) + torch::diag_embed(diagonal);
 }
 
-inline Tensor torch_gru(const TorchModel& m, const std::string& name, const Tensor& input,
-                        const Tensor& h) {
-  return torch::gru_cell(input, h, m.parameters.at(name + ".weight_ih"),
-                         m.parameters.at(name + ".weight_hh"), m.parameters.at(name + ".bias_ih"),
-                         m.parameters.at(name + ".bias_hh"));
+/// One step of an encoder in a direction ("_fwd", "_bwd"): h (batch x hidden) and its state after
+/// it.
+inline std::pair<Tensor, Tensor> torch_encode(const TorchModel& m, const std::string& direction,
+                                              const Tensor& input, const Tensor& state) {
+  const std::string prefix = std::string(nn::encoder_name(m.encoder)) + direction;
+  const auto parameter = [&](const char* name) { return m.parameters.at(prefix + "." + name); };
+  if (m.encoder == nn::EncoderKind::Conv) {
+    const std::int64_t inputs = input.size(1), hidden = parameter("bias").size(0);
+    const Tensor series = torch::cat({state, input}, 1);  // oldest first
+    const Tensor weight = parameter("weight").reshape({hidden, -1, inputs}).permute({0, 2, 1});
+    const Tensor sum = torch::conv1d(series.reshape({input.size(0), -1, inputs}).permute({0, 2, 1}),
+                                     weight, parameter("bias"));
+    return {torch::tanh(sum).squeeze(2), series.slice(1, inputs)};
+  }
+  const Tensor W_ih = parameter("weight_ih"), W_hh = parameter("weight_hh");
+  const Tensor b_ih = parameter("bias_ih"), b_hh = parameter("bias_hh");
+  if (m.encoder == nn::EncoderKind::Lstm) {
+    const std::vector<Tensor> old = state.chunk(2, 1);
+    const auto [h, c] = torch::lstm_cell(input, {old[0], old[1]}, W_ih, W_hh, b_ih, b_hh);
+    return {h, torch::cat({h, c}, 1)};
+  }
+  const Tensor h = torch::gru_cell(input, state, W_ih, W_hh, b_ih, b_hh);
+  return {h, h};
 }
 
 inline Tensor transposed(const Tensor& A) { return A.transpose(-1, -2); }
@@ -127,21 +148,27 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
   const std::int64_t triangle = N * (N + 1) / 2;
   const Tensor one = torch::eye(N, torch::kFloat64);
 
-  std::vector<Tensor> h_bwd(static_cast<std::size_t>(steps), torch::zeros_like(d.h));
+  const std::int64_t hidden = m.parameters.at("decoder.0.weight").size(1) / (m.two_sided ? 2 : 1);
+  const Tensor no_h = torch::zeros({batch, hidden}, torch::kFloat64);
+  std::vector<Tensor> h_bwd(static_cast<std::size_t>(steps), no_h);
+  Tensor state_bwd = torch::zeros_like(d.h);
   for (std::int64_t k = steps - 2; m.two_sided && k >= 0; --k) {
     const auto at = static_cast<std::size_t>(k);
     const Tensor more = (d.length > k + 1).unsqueeze(1);
-    h_bwd[at] = torch_gru(m, "gru_bwd", d.input_bwd[k], h_bwd[at + 1]) * more;
+    const auto [h, state] = torch_encode(m, "_bwd", d.input_bwd[k], state_bwd);
+    h_bwd[at] = h * more;
+    state_bwd = state * more;
   }
 
   std::vector<Tensor> x_preds, P_preds, x_filts, P_filts, nlls;
-  Tensor h = d.h, x = d.x, P = d.P;
+  Tensor state = d.h, x = d.x, P = d.P;
   for (std::int64_t k = 0; k < steps; ++k) {
     const Tensor active = (d.length > k).unsqueeze(1);
     const Tensor starts = k == 0 ? d.fresh : torch::zeros_like(d.fresh);
     // Networks.
-    const Tensor h_new =
-        torch::where(starts, torch::zeros_like(h), torch_gru(m, "gru_fwd", d.input_fwd[k], h));
+    const auto [encoded, moved] = torch_encode(m, "_fwd", d.input_fwd[k], state);
+    const Tensor h_new = torch::where(starts, no_h, encoded);
+    const Tensor state_new = torch::where(starts, torch::zeros_like(state), moved);
     Tensor out = m.two_sided ? torch::cat({h_new, h_bwd[static_cast<std::size_t>(k)]}, 1) : h_new;
     for (int i = 0; i < m.layers; ++i) {
       const std::string layer = "decoder." + std::to_string(i);
@@ -194,7 +221,7 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
     const Tensor IKH = one - torch::matmul(K, H);
     const Tensor P_filt = torch::matmul(torch::matmul(IKH, P_pred), transposed(IKH)) +
                           torch::matmul(torch::matmul(K, R), transposed(K));
-    h = torch::where(active, h_new, h);
+    state = torch::where(active, state_new, state);
     x = torch::where(active, x_filt, x);
     P = torch::where(active.unsqueeze(2), P_filt, P);
     x_preds.push_back(x_pred);
@@ -208,7 +235,7 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
                       torch::stack(x_filts),
                       torch::stack(P_filts),
                       torch::stack(nlls),
-                      h,
+                      state,
                       x,
                       P,
                       {}};
