@@ -216,7 +216,6 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
   chunk.resize(times(arch.decoder.hidden_rows(), lanes) * kChunkSteps);
   if (conv != nullptr) d_series.resize(times(2 * encoder.state, lanes));
   d_hidden_state.resize(times((arch.directions() - 1) * hidden + encoder.step, lanes));
-  saved.resize(times(encoder.step, lanes));
   line_adjoints.resize(times(N + N * N + M * M + P, lines) * line);
   d_initial.resize(static_cast<std::size_t>(N + lanes::triangle_size(N)) * line);
 }

@@ -122,7 +122,6 @@ class Workspace {
   Buffer<T> series;          ///< inputs of a convolution; see window_conv-inl.h
   Buffer<T> d_series;        ///< adjoint of its carried inputs, and room for those it reads beside
   Buffer<T> d_hidden_state;  ///< running adjoint of h, and of an LSTM's c
-  Buffer<T> saved;           ///< the same of lanes that are not active
   Buffer<T> sums;            ///< weight gradients before they are collected; see window_tape-inl.h
   Buffer<T> transposed;      ///< hidden states of a chunk, lane by lane
   Buffer<double> slots;      ///< the recursion's tape: one slot a step and line

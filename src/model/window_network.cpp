@@ -13,8 +13,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::model::HWY_NAMESPACE {
 
-/// The pass over a window, for one kind of encoder. Holds no data of its own: views of the input
-/// and the workspace.
+/// The pass over a window, for one kind of encoder (RecurrentEncoder, ConvEncoder). Holds no data
+/// of its own: views of the input and the workspace.
 template <typename T, typename Encoder>
 class EncoderDecoder {
   using Transposed = typename WindowTape<T>::Transposed;

@@ -157,26 +157,13 @@ class RecurrentEncoder {
   }
 
   /// From the adjoint of the state after step k (ws.d_hidden_state) to that before it, and to the
-  /// gates.
+  /// gates. That of a lane past its end is zero: the loss has nothing after it.
   void backward(int k) const {
     const State d = d_state();
-    T* kept = tape_.ws.saved.data();
-    bool restore = false;
-    for (int lane = 0; lane < lanes() && sweep_.exceptional(k); ++lane) {
-      const bool hold = sweep_.holds(k, lane);
-      if (!hold && !sweep_.starts(k, lane)) continue;
-      if (hold && !restore) {
-        std::fill_n(kept, tape_.panel(kPanels * units()), T(0));
-        restore = true;
-      }
-      for (int i = 0; i < kPanels; ++i) {
-        if (hold) tape_.set_lane(kept + tape_.panel(i * units()), units(), lane, d.panel[i]);
+    for (int lane = 0; lane < lanes() && sweep_.exceptional(k); ++lane)
+      for (int i = 0; i < kPanels && sweep_.starts(k, lane); ++i)
         tape_.set_lane(d.panel[i], units(), lane, nullptr);
-      }
-    }
     Cell::backward(weights_, state(before(k)), state(k), lanes(), gates(k), d);
-    for (int i = 0; i < kPanels && restore; ++i)
-      tape_.add(kept + tape_.panel(i * units()), units(), d.panel[i]);
   }
 
   /// Clears the running adjoint of the state, but for that of h, which the caller adds to.
