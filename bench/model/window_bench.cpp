@@ -57,7 +57,7 @@ void train_window(benchmark::State& state, nn::EncoderKind encoder) {
   const int lanes = static_cast<int>(state.range(0));
   LorenzFilter filter(lanes, encoder);
   Workspace<float> workspace;
-  workspace.prepare(filter.architecture, &filter.map, kSteps, lanes, true);
+  workspace.prepare(filter.model(), kSteps, lanes, true);
   for (auto _ : state) {
     window_forward(filter.model(), filter.group.view(), filter.group.carry, {}, workspace);
     window_backward(filter.model(), filter.group.view(), 1e-4, workspace);
@@ -73,7 +73,7 @@ void filter_window(benchmark::State& state) {
   const int lanes = static_cast<int>(state.range(0));
   LorenzFilter filter(lanes);
   Workspace<float> workspace;
-  workspace.prepare(filter.architecture, &filter.map, kSteps, lanes, false);
+  workspace.prepare(filter.model(), kSteps, lanes, false);
   for (auto _ : state)
     benchmark::DoNotOptimize(
         window_forward(filter.model(), filter.group.view(), filter.group.carry, {}, workspace));

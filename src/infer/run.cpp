@@ -30,7 +30,7 @@ struct Runner {
     };
     const int N = model.state_dim();
     prepare_group(model, steps, lanes, irregular, group);
-    workspace.prepare(model.architecture(), model.expert().map.get(), steps, lanes, false);
+    workspace.prepare(model.window(), steps, lanes, false);
     x_pred.resize(volume(wanted.predicted, N));
     P_pred.resize(volume(wanted.predicted, N * N));
     x_filt.resize(volume(wanted.filtered, N));

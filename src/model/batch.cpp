@@ -84,6 +84,7 @@ WindowInput<T> LaneGroup<T>::view() const {
   input.observed = observed.data();
   input.centre = centre.data();
   input.dt = dt.data();
+  input.weight = weight.data();
   input.u = u.data();
   input.length = length.empty() ? nullptr : length.data();
   input.fresh = fresh.empty() ? nullptr : fresh.data();
@@ -98,7 +99,7 @@ BatchEngine<T>::BatchEngine(const WindowModel<T>& model, ThreadTeam& team, int m
       training_(training),
       workspaces_(static_cast<std::size_t>(team.size())) {
   for (Workspace<T>& workspace : workspaces_)
-    workspace.prepare(*model.architecture, model.map, max_steps, max_lanes, training);
+    workspace.prepare(model, max_steps, max_lanes, training);
 }
 
 template <typename T>

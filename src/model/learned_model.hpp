@@ -90,8 +90,13 @@ class LearnedModel {
 
   /// What the engine runs; valid as long as this object.
   WindowModel<T> window() const {
-    return {&architecture_, &network_, &emission_, expert_.map.get(), description_.theta.data(),
-            map_dt()};
+    return {.architecture = &architecture_,
+            .network = &network_,
+            .emission = &emission_,
+            .map = expert_.map.get(),
+            .theta = description_.theta.data(),
+            .dt = map_dt(),
+            .emission_map = expert_.emission.get()};
   }
 
  private:

@@ -173,7 +173,7 @@ FilterStream<T>::FilterStream(const WindowModel<T>& model, std::span<const T> pa
   scratch_.inputs.resize(static_cast<std::size_t>(arch.encoder_state_rows()) + inputs);
   scratch_.a.resize(static_cast<std::size_t>(widest));
   scratch_.b.resize(static_cast<std::size_t>(widest));
-  scratch_.workspace.prepare(arch, model.map, 1, kLanes, false);
+  scratch_.workspace.prepare(model, 1, kLanes, false);
   scratch_.y.resize(M * lanes);
   scratch_.observed.resize(M * lanes);
   scratch_.centre.resize(N * lanes);

@@ -127,7 +127,9 @@ std::size_t recursion_lines(int N, int M, const kalman::TransitionMap* map) {
                                             : static_cast<std::size_t>(map->input_dim()) +
                                                   static_cast<std::size_t>(map->parameter_count());
   return times(4 * N, N) + times(6, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 5 +
-         of_map + static_cast<std::size_t>(kalman::step_scratch_lines(N, M));
+         of_map +
+         static_cast<std::size_t>(kalman::step_scratch_lines(N, M) + M +
+                                  kalman::general_update_lines(N, M));
 }
 
 [[noreturn]] void refuse(const std::string& message) { throw ConfigError("window: " + message); }
@@ -148,6 +150,11 @@ void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspac
            " parameters, but theta is null");
   if (model.map != nullptr && model.map->input_dim() > 0 && in.u == nullptr)
     refuse("the expert map reads " + text(model.map->input_dim()) + " inputs, but u is null");
+  if (model.emission_map != nullptr && (model.emission_map->state_dim() != arch.state_dim() ||
+                                        model.emission_map->meas_dim() != arch.meas_dim()))
+    refuse("the emission maps " + text(model.emission_map->state_dim()) + " states to " +
+           text(model.emission_map->meas_dim()) + " measurements, but the model has " +
+           text(arch.state_dim()) + " and " + text(arch.meas_dim()));
   if (model.network->decoder.forward.back().tile_rows != lanes::tile_shape().rows)
     refuse("the weights were packed for another instruction set; pack them again");
   if (in.lanes <= 0 || in.lanes % lanes::kLaneQuantum != 0)
@@ -173,8 +180,9 @@ void Carry<T>::resize(const Architecture& architecture, int lanes) {
 }
 
 template <typename T>
-void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap* map, int steps,
-                           int lanes, bool for_training) {
+void Workspace<T>::prepare(const WindowModel<T>& model, int steps, int lanes, bool for_training) {
+  const Architecture& arch = *model.architecture;
+  const kalman::TransitionMap* map = model.map;
   training = for_training;
   max_steps = steps;
   max_lanes = lanes;
@@ -198,7 +206,9 @@ void Workspace<T>::prepare(const Architecture& arch, const kalman::TransitionMap
     series.resize(times(encoder.state + steps * conv->input, arch.directions() * lanes));
   slots.resize(times(slot, lines * (training ? steps + 1 : 2)) * line);
   line_scratch.resize(recursion_lines(N, M, map) * line);
-  map_scratch.resize(map == nullptr ? 0 : map->scratch_size());
+  map_scratch.resize(
+      std::max(map == nullptr ? 0 : map->scratch_size(),
+               model.emission_map == nullptr ? 0 : model.emission_map->scratch_size()));
   if (!training) gates.resize(times(encoder.tape, lanes));
   if (!training) return;
   const auto parameters = static_cast<std::size_t>(arch.parameters.size());

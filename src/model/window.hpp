@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
-#include "kalman/emission.hpp"
+#include "kalman/general_update.hpp"
 #include "kalman/transition_map.hpp"
 #include "lanes/panel.hpp"
 #include "model/architecture.hpp"
@@ -30,6 +30,14 @@ struct WindowModel {
   const kalman::TransitionMap* map = nullptr;
   const double* theta = nullptr;
   double dt = 1;
+  /// A nonlinear emission in place of H, or null. It reads the same theta.
+  const kalman::EmissionMap* emission_map = nullptr;
+  /// Student-t noise, or null: Gaussian. Its weights count as constants in the gradient.
+  const kalman::RobustOptions* robust = nullptr;
+  /// The gradient does not go from a step to the one before it, except through the networks: a
+  /// two-sided recursive model then gains nothing by telling itself, through the state before, what
+  /// it is about to predict.
+  bool detached = false;
 };
 
 /// The data of one lane group. Panels are [step][row][lane]; `lanes` is a multiple of kLaneQuantum.
@@ -51,6 +59,8 @@ struct WindowInput {
   /// where no entry of c[k] is finite its e too: F and e are then the expert map's. (Recursive
   /// models only.)
   const double* centre = nullptr;
+  /// meas_dim rows of weights: component i of a step has the noise R_ij / sqrt(w_i w_j). Null: 1.
+  const double* weight = nullptr;
   /// 1 row: the length of the step that leads to k, in the map's unit; null: the model's. The
   /// process noise grows with it: L is scaled by sqrt(dt[k] / dt).
   const double* dt = nullptr;
@@ -90,6 +100,7 @@ struct WindowMoments {
   double* P_filt = nullptr;  ///< P[k|<=k], N N rows
   double* F = nullptr;       ///< F[k], N N rows, for linearized smoothing
   double* nll = nullptr;     ///< r' M^-1 r + log det M, 1 row
+  double* weight = nullptr;  ///< of the components, M rows; where noise is weighted or Student-t
 };
 
 /// Results and scratch of one lane group. Sized by `prepare`; the kernels do not allocate.
@@ -97,8 +108,7 @@ template <typename T>
 class Workspace {
  public:
   /// Makes room for windows of up to `steps` x `lanes`; `training` keeps what backward needs.
-  void prepare(const Architecture& architecture, const kalman::TransitionMap* map, int steps,
-               int lanes, bool training);
+  void prepare(const WindowModel<T>& model, int steps, int lanes, bool training);
 
   // Results of window_forward.
   Buffer<double> lane_nll;            ///< per lane, sum over its steps
@@ -126,7 +136,7 @@ class Workspace {
   Buffer<T> transposed;      ///< hidden states of a chunk, lane by lane
   Buffer<double> slots;      ///< the recursion's tape: one slot a step and line
   Buffer<double> line_scratch;
-  Buffer<double> map_scratch;
+  Buffer<double> map_scratch;                   ///< of the transition map and the emission
   std::vector<std::uint8_t> lane_ok;            ///< 0 for lanes whose likelihood is not finite
   std::vector<int> failed_step;                 ///< per lane, the first step that broke down, or -1
   std::vector<std::uint8_t> failed_covariance;  ///< per lane, 1 if its covariance did

@@ -11,6 +11,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kalman/general_update-inl.h"
 #include "kalman/step-inl.h"
 #include "model/window_network-inl.h"
 
@@ -40,7 +41,7 @@ class RecursionPass {
         recursive_(arch_.options.recursive),
         map_(recursive_ ? model.map : nullptr),
         inputs_(map_ == nullptr ? 0 : map_->input_dim()),
-        map_parameters_(map_ == nullptr ? 0 : map_->parameter_count()),
+        map_parameters_(model.map == nullptr ? 0 : model.map->parameter_count()),
         rows_(arch_, ws.training),
         entries_(n_, m_),
         emission_(model.emission->view()) {
@@ -69,6 +70,8 @@ class RecursionPass {
     u_ = take(inputs_);
     map_d_x_ = take(N());
     map_d_theta_ = take(map_parameters_);
+    weight_ = take(M());
+    general_lines_ = take(kalman::general_update_lines(N(), M()));
     scratch_ = p;
     if (ws.training) adjoint_ = ws.line_adjoints.data() + first / kLanes * adjoint_lines() * kLanes;
   }
@@ -101,9 +104,11 @@ class RecursionPass {
                                     slot + entries_.P * kLanes, x_pred_, P_pred_, scratch_);
       if (!recursive_) hold_ended(k, slot);
       const double* observed = read_measurement(k);
-      const lanes::LaneBits failed = step::update_forward<double>(
-          emission(), y_, observed, x_pred_, P_pred_, next, next + entries_.P * kLanes, nll_,
-          update_tape(slot), scratch_);
+      const lanes::LaneBits failed =
+          general() ? update_generally(k, observed, slot, next, out)
+                    : step::update_forward<double>(emission(), y_, observed, x_pred_, P_pred_, next,
+                                                   next + entries_.P * kLanes, nll_,
+                                                   update_tape(slot), scratch_);
       total = total + load(nll_);
       const D infinity = broadcast(std::numeric_limits<double>::infinity());
       const lanes::LaneBits finite = bits_of(greater(infinity, abs(load(nll_))));
@@ -145,13 +150,20 @@ class RecursionPass {
     for (int k = end - 1; k >= begin; --k) {
       double* slot = slot_at(k);
       const double* observed = read_measurement(k);
-      step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, d_x, d_P,
-                                    d_x_pred_, d_P_pred_, d_R, scratch_);
-      read_transition(k, slot);
+      if (general()) {
+        read_transition(k, slot);
+        general_backward(k, observed, d_nll, d_x, d_P, d_R);
+      } else {
+        step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, d_x, d_P,
+                                      d_x_pred_, d_P_pred_, d_R, scratch_);
+        read_transition(k, slot);
+      }
       step::predict_backward<double>(N(), recursive_ ? F_ : nullptr, L_, slot,
                                      slot + entries_.P * kLanes, d_x_pred_, d_P_pred_, d_F_, d_L_,
                                      d_x, d_P, scratch_);
       write_transition_adjoint(k, ok, slot, d_x);
+      if (model_.detached)
+        for (int i = 0; i < N() + N() * N(); ++i) store(zero<double>(), adjoint_ + i * kLanes);
     }
   }
 
@@ -178,6 +190,49 @@ class RecursionPass {
     view.state_dim = N();
     view.meas_dim = M();
     return view;
+  }
+
+  // Whether the emission is more than a matrix that all lanes and steps share.
+  bool general() const {
+    return model_.emission_map != nullptr || model_.robust != nullptr || in_.weight != nullptr;
+  }
+  step::GeneralUpdate general_update() const {
+    return {{model_.emission, model_.emission_map, model_.robust},
+            general_lines_,
+            ws_.map_scratch.data()};
+  }
+  const double* read_weight(int k) const {
+    if (in_.weight == nullptr) return nullptr;
+    read_panel(in_.weight + k * panel(M()), M(), weight_);
+    return weight_;
+  }
+  lanes::LaneBits update_generally(int k, const double* observed, double* slot, double* next,
+                                   const WindowMoments& out) {
+    step::GeneralUpdate update = general_update();
+    const lanes::LaneBits failed =
+        update.forward(map_point(x_pred_), y_, observed, read_weight(k), P_pred_, next,
+                       next + entries_.P * kLanes, nll_, update_tape(slot));
+    if (out.weight != nullptr) write_step(update.weights(), M(), out.weight, k);
+    return failed;
+  }
+  // Sets d_x_pred_ and d_P_pred_, adds to d_R and the adjoint of theta. The prediction is made
+  // again from F_, e_ and L_.
+  void general_backward(int k, const double* observed, const double* d_nll, const double* d_x,
+                        const double* d_P, double* d_R) {
+    double* slot = slot_at(k);
+    step::predict_forward<double>(N(), recursive_ ? F_ : nullptr, e_, L_, slot,
+                                  slot + entries_.P * kLanes, x_pred_, P_pred_, scratch_);
+    if (!recursive_) hold_ended(k, slot);
+    for (int i = 0; i < map_parameters_; ++i) store(zero<double>(), map_d_theta_ + i * kLanes);
+    general_update().backward(map_point(x_pred_), y_, observed, read_weight(k), P_pred_,
+                              slot_at(k + 1) + entries_.P * kLanes, update_tape(slot), d_nll, d_x,
+                              d_P, d_x_pred_, d_P_pred_, d_R, map_d_theta_);
+    const Exceptions except = exceptions_at(k);
+    for (int i = 0; i < map_parameters_; ++i) {
+      D value = load(map_d_theta_ + i * kLanes);
+      if (except.any) value = select(except.ended, zero<double>(), value);
+      store(load(d_theta() + i * kLanes) + value, d_theta() + i * kLanes);
+    }
   }
 
   // Adjoints of x, P, R and theta, which go on from one call of backward to the next.
@@ -469,7 +524,7 @@ class RecursionPass {
   double *F_, *e_, *L_, *x_pred_, *P_pred_;
   double *d_F_, *d_L_, *d_x_pred_, *d_P_pred_;
   double *centre_, *active_, *y_, *observed_, *nll_, *scratch_;
-  double *dt_, *dt_scale_, *u_, *map_d_x_, *map_d_theta_;
+  double *dt_, *dt_scale_, *u_, *map_d_x_, *map_d_theta_, *weight_, *general_lines_;
   double* adjoint_ = nullptr;  // adjoint_lines() of them
 };
 

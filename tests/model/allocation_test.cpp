@@ -58,7 +58,7 @@ void expect_no_allocation_in_training(nn::EncoderKind encoder) {
     options.two_sided = two_sided;
     test::WindowCase<float> at(options, {.missing = true, .uneven = true}, 20, 32, 3);
     Workspace<float> workspace;
-    workspace.prepare(at.architecture, at.map.get(), 20, 32, true);
+    workspace.prepare(at.model(), 20, 32, true);
     nn::Adam<float> adam(at.architecture.parameters.size(), {});
     const WindowInput<float> input = at.group.view();
     const int before = allocations;

@@ -35,7 +35,7 @@ TEST(BatchEngine, SumsItsGroups) {
   std::vector<double> want(size, 0.0), want_R(4, 0.0);
   double want_nll = 0;
   Workspace<double> workspace;
-  workspace.prepare(at.architecture, at.map.get(), kSteps, kLanes, true);
+  workspace.prepare(at.model(), kSteps, kLanes, true);
   for (LaneGroup<double>& group : groups) {
     Carry<double> carry;
     carry.resize(at.architecture, kLanes);

@@ -95,7 +95,7 @@ void expect_bits_of_one_long_window(bool recursive, nn::EncoderKind encoder) {
                         {.missing = true, .uneven = true, .carried = true, .centre = true}, kSteps,
                         kLanes, 31);
   Workspace<T> workspace;
-  workspace.prepare(c.architecture, c.map.get(), kSteps, kLanes, false);
+  workspace.prepare(c.model(), kSteps, kLanes, false);
   auto whole = test::copy_of(c.architecture, c.group);
   const WindowResult expected = test::run_window(c.model(), whole, workspace);
 
@@ -150,7 +150,7 @@ TYPED_TEST(CarriedState, IsThatOfTheLastStepOfTheLane) {
       WindowCase<TypeParam> c(options_of(recursive, nn::EncoderKind::Gru, two_sided),
                               {.missing = true, .uneven = true}, kSteps, kLanes, 32);
       Workspace<TypeParam> workspace;
-      workspace.prepare(c.architecture, c.map.get(), kSteps, kLanes, true);
+      workspace.prepare(c.model(), kSteps, kLanes, true);
       const WindowResult result = test::run_window(c.model(), c.group, workspace);
       int shorter = 0;
       for (int lane = 0; lane < kLanes; ++lane) {
@@ -190,7 +190,7 @@ void expect_no_more_memory(nn::EncoderKind encoder) {
         const WindowModel<T> model = c.model();
         const WindowInput<T> input = c.group.view();
         Workspace<T> workspace;
-        workspace.prepare(c.architecture, c.map.get(), kSteps, kLanes, training);
+        workspace.prepare(c.model(), kSteps, kLanes, training);
         const long before = allocations;
         double loss = 0;
         for (int i = 0; i < kWindows; ++i) {

@@ -92,7 +92,7 @@ class Invariants : public testing::Test {
 
   static Workspace<T> make_workspace(const Case& c, int steps, int count, bool training = true) {
     Workspace<T> workspace;
-    workspace.prepare(c.architecture, c.map.get(), steps, count, training);
+    workspace.prepare(c.model(), steps, count, training);
     return workspace;
   }
 

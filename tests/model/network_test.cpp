@@ -43,7 +43,7 @@ TEST(PackedNetwork, IsRefusedAfterTheInstructionSetChanged) {
   if (lanes::available_isas().size() < 2) GTEST_SKIP() << "this machine has one instruction set";
   test::WindowCase<float> at(options(), {}, 3, 16, 1);
   Workspace<float> workspace;
-  workspace.prepare(at.architecture, at.map.get(), 3, 16, false);
+  workspace.prepare(at.model(), 3, 16, false);
   lanes::force_isa(lanes::Isa::Baseline);
   EXPECT_THROW(window_forward(at.model(), at.group.view(), at.group.carry, {}, workspace),
                ConfigError);

@@ -47,7 +47,7 @@ void expect_equal_to_window(const ArchitectureOptions& options, double tolerance
   moments.nll = nll.data();
   moments.F = F.data();
   Workspace<T> workspace;
-  workspace.prepare(at.architecture, at.map.get(), kSteps, kLanes, false);
+  workspace.prepare(at.model(), kSteps, kLanes, false);
   window_forward(at.model(), at.group.view(), at.group.carry, moments, workspace);
 
   FilterStream<T> stream(at.model(), at.parameters.span());

@@ -80,7 +80,7 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
   constexpr double kScale = 0.01;
   WindowCase<double> at(options, c.features, kSteps, kLanes, 11);
   Workspace<double> workspace;
-  workspace.prepare(at.architecture, at.map.get(), kSteps, kLanes, true);
+  workspace.prepare(at.model(), kSteps, kLanes, true);
   const auto start = [&] {
     Carry<double> carry;
     carry.resize(at.architecture, kLanes);
@@ -145,7 +145,7 @@ TEST(Window, StateDimensionsUpTo128) {
     WindowMoments moments;
     moments.x_filt = x.data();
     Workspace<double> workspace;
-    workspace.prepare(at.architecture, at.map.get(), kSteps, kLanes, true);
+    workspace.prepare(at.model(), kSteps, kLanes, true);
     const auto loss = [&] {
       at.pack();
       Carry<double> carry;
@@ -184,7 +184,7 @@ TEST(Window, GradientOfTheMeasurementNoise) {
   options.decoder = {4};
   WindowCase<double> at(options, {.missing = true, .uneven = true}, 9, 16, 3);
   Workspace<double> workspace;
-  workspace.prepare(at.architecture, at.map.get(), 9, 16, true);
+  workspace.prepare(at.model(), 9, 16, true);
   std::vector<double> R = at.emission.R();
   const auto loss = [&] {
     at.emission.set_R(R);
@@ -211,7 +211,7 @@ TEST(Window, ReportsTheLaneThatFailed) {
   for (int i = 0; i < n * n; ++i)
     at.group.carry.P[static_cast<std::size_t>(i * 16 + 4)] = i % 3 == 0 ? -1e6 : 0.0;
   Workspace<float> workspace;
-  workspace.prepare(at.architecture, at.map.get(), 6, 16, true);
+  workspace.prepare(at.model(), 6, 16, true);
   window_forward(at.model(), at.group.view(), at.group.carry, {}, workspace);
   ASSERT_EQ(workspace.failures.size(), 1u);
   EXPECT_EQ(workspace.failures[0].lane, 4);
@@ -228,10 +228,10 @@ TEST(Window, RefusesSizesThatDoNotFit) {
   options.input_dim = 1;
   WindowCase<float> at(options, {}, 6, 16, 3);
   Workspace<float> workspace;
-  workspace.prepare(at.architecture, at.map.get(), 4, 16, false);
+  workspace.prepare(at.model(), 4, 16, false);
   EXPECT_THROW(window_forward(at.model(), at.group.view(), at.group.carry, {}, workspace),
                ConfigError);
-  workspace.prepare(at.architecture, at.map.get(), 6, 16, false);
+  workspace.prepare(at.model(), 6, 16, false);
   EXPECT_THROW(window_backward(at.model(), at.group.view(), 1.0, workspace), ConfigError);
   at.group.length.assign(16, 7);
   EXPECT_THROW(window_forward(at.model(), at.group.view(), at.group.carry, {}, workspace),

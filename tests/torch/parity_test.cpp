@@ -225,7 +225,7 @@ void check_parity(const Shape& shape, bool recursive, bool two_sided, nn::Encode
     c.pack();
     LaneGroup<T> group = test::copy_of(c.architecture, c.group);
     Workspace<T> workspace;
-    workspace.prepare(c.architecture, model.map, kSteps, shape.lanes, true);
+    workspace.prepare(model, kSteps, shape.lanes, true);
     const WindowResult result = test::run_window(model, group, workspace, kScale);
     ASSERT_TRUE(result.failures.empty());
     compare(c.architecture, result, oracle, data, wanted, tolerance);
@@ -299,7 +299,7 @@ void expect_same_states(Module module, nn::EncoderKind encoder) {
 
   // Windows of one step, so that each h comes out as the carry.
   Workspace<double> workspace;
-  workspace.prepare(c.architecture, c.map.get(), 1, kLanes, false);
+  workspace.prepare(c.model(), 1, kLanes, false);
   WindowInput<double> input = c.group.view();
   input.steps = 1;
   for (int k = 0; k < kSteps; ++k) {
@@ -354,7 +354,7 @@ TEST(TorchConv, WeightsCanBeExchanged) {
   const Tensor padded = torch::constant_pad_nd(series, {kTaps - 1, 0});
   const Tensor expected = torch::tanh(conv->forward(padded)).permute({2, 0, 1}).detach();
   Workspace<double> workspace;
-  workspace.prepare(c.architecture, nullptr, kSteps, kLanes, false);
+  workspace.prepare(c.model(), kSteps, kLanes, false);
   const WindowResult result = test::run_window(c.model(), c.group, workspace);
   const test::ResultPanel& x_pred = result.lane.at("x_pred");
   expect_close(
@@ -371,7 +371,7 @@ void train_both(Optimizer& optimizer, const test::TorchModel& oracle,
   nn::Adam<double> adam(c.architecture.parameters.size(), adam_options);
   const test::TorchData data = test::torch_data(c.architecture, c.group, c.group.lanes);
   Workspace<double> workspace;
-  workspace.prepare(c.architecture, c.map.get(), c.group.steps, c.group.lanes, true);
+  workspace.prepare(c.model(), c.group.steps, c.group.lanes, true);
   int clipped = 0;
   double first_loss = 0, last_loss = 0;
   for (int step = 0; step < 20; ++step) {

@@ -1,0 +1,115 @@
+// The measurement update for any emission: nonlinear, with noise weighted from step to step, or
+// with Student-t noise; and its adjoint. For one line of lanes, in double.
+
+#if defined(KALMIA_KALMAN_GENERAL_UPDATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KALMIA_KALMAN_GENERAL_UPDATE_INL_H_
+#undef KALMIA_KALMAN_GENERAL_UPDATE_INL_H_
+#else
+#define KALMIA_KALMAN_GENERAL_UPDATE_INL_H_
+#endif
+
+#include "kalman/general_update.hpp"
+#include "kalman/robust-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::kalman::HWY_NAMESPACE {
+
+/// y = h(x) + r, r ~ N(0, D^-1/2 R D^-1/2), D = diag(weights): the weights given with the data
+/// times those that Student-t noise asks for. They count as constants in the adjoint.
+///
+/// Holds no data of its own: `lines` has general_update_lines(N, M) of them.
+class GeneralUpdate {
+ public:
+  GeneralUpdate(const GeneralEmission& emission, double* lines, double* map_scratch)
+      : emission_(emission),
+        N_(emission.linear->state_dim()),
+        M_(emission.linear->meas_dim()),
+        map_scratch_(map_scratch) {
+    const auto take = [&](int count) HWY_ATTR {
+      double* here = lines;
+      lines = entry(lines, count);
+      return here;
+    };
+    H_ = take(M_ * N_);
+    y_pred_ = take(M_);
+    R_ = take(M_ * M_);
+    R_given_ = take(M_ * M_);
+    R_eff_ = take(M_ * M_);
+    weights_ = take(M_);
+    d_y_ = take(M_);
+    d_H_ = take(M_ * N_);
+    d_R_eff_ = take(M_ * M_);
+    scratch_ = lines;
+  }
+
+  /// As `update_forward`. `at.x` is x_pred; `given` (M lines) may be null: all weights 1.
+  HWY_NOINLINE LaneBits forward(const MapPoint& at, const double* y, const double* observed,
+                                const double* given, const double* P_pred, double* x_filt,
+                                double* P_filt, double* nll, const UpdateTape<double>& tape) {
+    const LaneBits broken = prepare(at, y, observed, given, P_pred);
+    return broken | update_forward<double>(lane_emission(), y, observed, at.x, P_pred, x_filt,
+                                           P_filt, nll, tape, scratch_);
+  }
+
+  /// Sets d_x_pred and d_P_pred; adds to d_R (M x M) and d_theta.
+  HWY_NOINLINE void backward(const MapPoint& at, const double* y, const double* observed,
+                             const double* given, const double* P_pred, const double* P_filt,
+                             const UpdateTape<double>& tape, const double* d_nll,
+                             const double* d_x_filt, const double* d_P_filt, double* d_x_pred,
+                             double* d_P_pred, double* d_R, double* d_theta) {
+    static_cast<void>(prepare(at, y, observed, given, P_pred));
+    ln::set_zero(M_ * M_, d_R_eff_);
+    update_backward<double>(lane_emission(), observed, P_filt, tape, d_nll, d_x_filt, d_P_filt,
+                            d_x_pred, d_P_pred, d_y_, d_H_, d_R_eff_, scratch_);
+    scale_noise<Put::Add, double>(M_, weights_, d_R_eff_, d_R);
+    if (emission_.map == nullptr) {
+      predicted_backward<double>(lane_emission(), at.x, d_y_, d_x_pred, d_H_);
+      return;
+    }
+    ln::scale_lines(M_, -1.0, d_y_);
+    emission_.map->backward(at, d_y_, d_H_, d_x_pred, d_theta, map_scratch_);
+  }
+
+  /// M lines: the weights of the last forward or backward.
+  const double* weights() const { return weights_; }
+
+ private:
+  LaneEmission<double> lane_emission() const {
+    return {N_, M_, H_, R_eff_, emission_.map == nullptr ? nullptr : y_pred_};
+  }
+
+  // Sets H, y_pred, the weights and R_eff.
+  LaneBits prepare(const MapPoint& at, const double* y, const double* observed, const double* given,
+                   const double* P_pred) {
+    if (emission_.map != nullptr)
+      emission_.map->forward(at, y_pred_, H_, map_scratch_);
+    else
+      for (int i = 0; i < M_ * N_; ++i)
+        ln::store(ln::broadcast(emission_.linear->H()[static_cast<std::size_t>(i)]), entry(H_, i));
+    set_shared_noise<double>(M_, emission_.linear->R().data(), R_);
+    for (int i = 0; i < M_; ++i)
+      ln::store(given == nullptr ? ln::broadcast(1.0) : ln::load(entry(given, i)),
+                entry(weights_, i));
+    LaneBits broken = 0;
+    if (emission_.robust != nullptr) {
+      scale_noise<Put::Set, double>(M_, weights_, R_, R_given_);
+      const LaneEmission<double> h{N_, M_, H_, R_given_,
+                                   emission_.map == nullptr ? nullptr : y_pred_};
+      broken =
+          robust_weights<double>(h, *emission_.robust, y, observed, at.x, P_pred, d_y_, scratch_);
+      for (int i = 0; i < M_; ++i)
+        ln::store(ln::load(entry(weights_, i)) * ln::load(entry(d_y_, i)), entry(weights_, i));
+    }
+    scale_noise<Put::Set, double>(M_, weights_, R_, R_eff_);
+    return broken;
+  }
+
+  GeneralEmission emission_;
+  int N_, M_;
+  double* map_scratch_;
+  double *H_, *y_pred_, *R_, *R_given_, *R_eff_, *weights_, *d_y_, *d_H_, *d_R_eff_, *scratch_;
+};
+
+}  // namespace kalmia::kalman::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
