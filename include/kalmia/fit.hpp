@@ -41,6 +41,10 @@ struct ModelOptions {
   /// covariance by rows (`0.25,0.1;0.1,0.3`), `learn` (one variance for each channel) or
   /// `learn-full` (a covariance).
   std::string noise = "learn";
+  /// How states are smoothed: `linearized`, the backward pass over the filter, which needs no
+  /// training, or `fused`, networks that read the future, trained after the filter's (the leak-free
+  /// recursive smoother).
+  std::string smoother = "linearized";
   /// Hidden units of the GRU. 0: no networks, the static model alone.
   int hidden = 64;
   /// Widths of the decoder's hidden layers.
@@ -62,6 +66,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("departure", o.departure,
         "how far the expert's matrix may be off; 0: not at all; negative: as the prior suggests");
   visit("noise", o.noise, "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full");
+  visit("smoother", o.smoother,
+        "linearized (no training) or fused (networks that read the future)");
   visit("hidden", o.hidden, "hidden units of the GRU; 0: no networks");
   visit("decoder", o.decoder, "widths of the decoder's hidden layers");
 }
@@ -169,8 +175,14 @@ struct FitSummary {
   int best_update = 0;
   int skipped_updates = 0;  ///< whose loss or gradient was not finite
   int rate_cuts = 0;        ///< times the rate was halved after repeated failures
+  bool smoother = false;    ///< whether a fused smoother was asked for and better than the filter
+  int smoother_updates = 0;
+  int smoother_best_update = 0;
+  /// Mean negative log-likelihood of a held-out value given all others.
+  double smoother_held_out = 0;
   double static_seconds = 0;
   double network_seconds = 0;
+  double smoother_seconds = 0;
   double steps_per_second = 0;  ///< of the networks' training
   std::vector<FitCheck> checks;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/fusion_run.hpp"
 #include "kalman/classical_smoother.hpp"
 #include "kalmia/error.hpp"
 
@@ -106,6 +107,31 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
       },
       name);
   return pass;
+}
+
+void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+               FilterPass& pass, ThreadTeam& team,
+               const std::function<std::string(int piece)>& name) {
+  FilterResult& result = pass.moments;
+  const int N = result.state_dim;
+  result.smoothed = {Array(result.predicted.mean.size()),
+                     Array(result.predicted.covariance.size())};
+  std::vector<FusionPiece> fused;
+  for (int p = 0; p < static_cast<int>(pieces.size()); ++p)
+    fused.push_back({pieces[static_cast<std::size_t>(p)].y,
+                     result.predicted.mean.data() + row_at(result, p, 0, N),
+                     result.predicted.covariance.data() + row_at(result, p, 0, N * N),
+                     pieces[static_cast<std::size_t>(p)].steps});
+  run_fusion(
+      model, fused, {.filtered = true}, team,
+      [&](int piece, int last, int count, const LaneMoments& moments) {
+        for (int j = 0; j < count; ++j) {
+          moments.x_filt(j, N, result.smoothed.mean.data() + row_at(result, piece, last - j, N));
+          moments.P_filt(
+              j, N, result.smoothed.covariance.data() + row_at(result, piece, last - j, N * N));
+        }
+      },
+      name);
 }
 
 void smooth_pass(FilterPass& pass, ThreadTeam& team,

@@ -33,6 +33,11 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
 void smooth_pass(FilterPass& pass, ThreadTeam& team,
                  const std::function<std::string(int piece)>& name);
 
+/// The leak-free smoother over a pass with predictions: sets moments.smoothed.
+void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+               FilterPass& pass, ThreadTeam& team,
+               const std::function<std::string(int piece)>& name);
+
 /// Trajectories (steps x N) of series `s` from the smoothing distribution, by sampling backwards:
 ///
 ///   x[K] ~ N(x[K|<=K], P[K|<=K])

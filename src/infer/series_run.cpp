@@ -113,8 +113,11 @@ void SeriesRun::for_each_pass(const Wanted& wanted, const Take& take) {
 }
 
 void SeriesRun::smooth(FilterPass& pass, const std::vector<int>& series) {
-  smooth_pass(pass, team_,
-              [&](int piece) { return name(series[static_cast<std::size_t>(piece)]); });
+  const auto name_of = [&](int piece) { return name(series[static_cast<std::size_t>(piece)]); };
+  if (model_.fusion() == nullptr) return smooth_pass(pass, team_, name_of);
+  std::vector<Piece> pieces;
+  for (const int s : series) pieces.push_back(scaled_.piece(scaled_.series(s)));
+  fuse_pass(model_, pieces, pass, team_, name_of);
 }
 
 Estimates SeriesRun::empty_estimates() const {

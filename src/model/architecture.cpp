@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "kalmia/error.hpp"
+#include "nn/softplus.hpp"
 
 namespace kalmia::model {
 namespace {
@@ -16,9 +17,6 @@ ArchitectureOptions validated(const ArchitectureOptions& options) {
   options.validate();
   return options;
 }
-
-// The x with softplus(x) = value.
-double inverse_softplus(double value) { return value + std::log(-std::expm1(-value)); }
 
 }  // namespace
 
@@ -34,6 +32,8 @@ void ArchitectureOptions::validate() const {
   require(hidden >= 1, "hidden", hidden, ">= 1");
   for (std::size_t i = 0; i < decoder.size(); ++i)
     require(decoder[i] >= 1, "decoder[" + std::to_string(i) + "]", decoder[i], ">= 1");
+  require(!fusion || (!recursive && !two_sided), "fusion", fusion,
+          "false unless the model is one-sided and recurrent");
   if (!wrong.empty()) throw ConfigError("invalid architecture:" + wrong);
 }
 
@@ -81,8 +81,8 @@ void initialise(const Architecture& architecture, std::uint64_t seed, double sca
   for (int i = 0; i < architecture.state_dim(); ++i) {
     const int diagonal = lanes::triangle_index(i, i);
     values[decoder.bias.back() + architecture.L_row() + diagonal] =
-        static_cast<T>(inverse_softplus(scale));
-    values[architecture.initial_L + diagonal] = static_cast<T>(inverse_softplus(initial_scale));
+        static_cast<T>(nn::inverse_softplus(scale));
+    values[architecture.initial_L + diagonal] = static_cast<T>(nn::inverse_softplus(initial_scale));
   }
 }
 

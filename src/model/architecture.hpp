@@ -33,6 +33,12 @@ struct ArchitectureOptions {
   /// true: a second encoder reads the future, y[k+1], y[k+2], ...: the smoothers.
   bool two_sided = false;
 
+  /// true: what the future adds to a filter, read by an encoder that runs backwards in time (so the
+  /// caller gives it series in reverse). The outputs e and L stand for the state as the future sees
+  /// it, about the centre, and the root U of its information; there is no recursion over states.
+  /// One-sided and recurrent.
+  bool fusion = false;
+
   /// Throws ConfigError that names every violated rule.
   void validate() const;
 };

@@ -85,6 +85,8 @@ WindowInput<T> LaneGroup<T>::view() const {
   input.centre = centre.data();
   input.dt = dt.data();
   input.weight = weight.data();
+  input.prior_x = prior_x.data();
+  input.prior_P = prior_P.data();
   input.u = u.data();
   input.length = length.empty() ? nullptr : length.data();
   input.fresh = fresh.empty() ? nullptr : fresh.data();

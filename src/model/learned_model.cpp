@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "kalman/matrix_checks.hpp"
@@ -126,6 +127,17 @@ ArchitectureOptions architecture_options(const ModelDescription& description,
   return options;
 }
 
+ArchitectureOptions fusion_options(const ModelDescription& description, const prior::Expert& expert,
+                                   const FusionSizes& sizes) {
+  ArchitectureOptions options = architecture_options(description, expert);
+  options.input_dim = description.features.channel_features();
+  options.hidden = sizes.hidden;
+  options.decoder = sizes.decoder;
+  options.recursive = false;
+  options.fusion = true;
+  return options;
+}
+
 template <typename T>
 LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> parameters,
                               std::vector<double> R)
@@ -146,6 +158,25 @@ void LearnedModel<T>::set_theta(const std::vector<double>& theta) {
   require_size("theta", theta.size(), expert_.parameters.size());
   require_finite("theta", theta);
   description_.theta = theta;
+}
+
+template <typename T>
+void LearnedModel<T>::set_fusion(const FusionSizes& sizes, std::span<const float> parameters) {
+  fusion_.reset();
+  description_.fusion = sizes;
+  if (sizes.hidden > 0)
+    fusion_ =
+        std::make_unique<FusionNetworks>(fusion_options(description_, expert_, sizes), parameters);
+}
+
+template <typename T>
+WindowModel<T> LearnedModel<T>::fusion_window() const {
+  WindowModel<T> result = window();
+  if constexpr (std::is_same_v<T, float>) {
+    result.architecture = &fusion_->architecture();
+    result.network = &fusion_->network();
+  }
+  return result;
 }
 
 template <typename T>

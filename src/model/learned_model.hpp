@@ -11,6 +11,7 @@
 #include "model/channels.hpp"
 #include "model/drive.hpp"
 #include "model/features.hpp"
+#include "model/fusion_model.hpp"
 #include "model/network.hpp"
 #include "model/window.hpp"
 #include "prior/expert.hpp"
@@ -39,6 +40,7 @@ struct ModelDescription {
   int taps = 16;  ///< of a convolutional encoder
   int hidden = 1;
   std::vector<int> decoder;  ///< widths; empty and hidden 1: a static model, without networks
+  FusionSizes fusion;        ///< networks of the leak-free smoother
   std::string noise;         ///< as the user stated it
   DataOptions data;          ///< how the columns were read
   std::string summary_json =
@@ -88,6 +90,17 @@ class LearnedModel {
   std::vector<double> emission_at(const double* x) const;
   void set_summary(std::string json) { description_.summary_json = std::move(json); }
 
+  /// The leak-free smoother's networks, or null.
+  const FusionNetworks* fusion() const { return fusion_.get(); }
+  /// Gives the model a smoother of description().fusion's sizes, or takes it away (no numbers).
+  void set_fusion(const FusionSizes& sizes, std::span<const float> parameters);
+  /// New numbers for the smoother it has.
+  void set_fusion_parameters(std::span<const float> parameters) {
+    fusion_->set_parameters(parameters);
+  }
+  /// What the engine runs to smooth, on series in reverse; needs a smoother, and T = float.
+  WindowModel<T> fusion_window() const;
+
   /// What the engine runs; valid as long as this object.
   WindowModel<T> window() const {
     return {.architecture = &architecture_,
@@ -108,6 +121,7 @@ class LearnedModel {
   kalman::Emission emission_;
   Buffer<T> parameters_;
   PackedNetwork<T> network_;
+  std::unique_ptr<FusionNetworks> fusion_;
 };
 
 /// The expert model a description names.
@@ -116,5 +130,8 @@ prior::Expert expert_of(const ModelDescription& description);
 /// The architecture a description stands for.
 ArchitectureOptions architecture_options(const ModelDescription& description,
                                          const prior::Expert& expert);
+/// That of its smoother with networks of these sizes.
+ArchitectureOptions fusion_options(const ModelDescription& description, const prior::Expert& expert,
+                                   const FusionSizes& sizes);
 
 }  // namespace kalmia::model

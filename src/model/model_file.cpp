@@ -17,6 +17,7 @@ namespace {
 // Keys in the order they are written: the same model gives the same bytes, and people read headers.
 using Json = nlohmann::ordered_json;
 
+const std::string kSmootherPrefix = "smoother.";
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLargestHeader = std::size_t{100} << 20;  // the limit of safetensors
 
@@ -33,6 +34,7 @@ Json to_json(const ModelDescription& d) {
         {"taps", d.taps},
         {"hidden", d.hidden},
         {"decoder", d.decoder}}},
+      {"smoother", {{"hidden", d.fusion.hidden}, {"decoder", d.fusion.decoder}}},
       {"units",
        {{"y_scale", d.units.y_scale},
         {"y_offset", d.units.y_offset},
@@ -69,6 +71,8 @@ ModelDescription description_of(const Json& json) {
   networks.at("taps").get_to(d.taps);
   networks.at("hidden").get_to(d.hidden);
   networks.at("decoder").get_to(d.decoder);
+  json.at("smoother").at("hidden").get_to(d.fusion.hidden);
+  json.at("smoother").at("decoder").get_to(d.fusion.decoder);
   const Json& units = json.at("units");
   units.at("y_scale").get_to(d.units.y_scale);
   units.at("y_offset").get_to(d.units.y_offset);
@@ -126,6 +130,23 @@ std::string_view tensor(const Json& tensors, const std::string& name, const std:
 
 std::vector<int> shape_of(const nn::ParameterView& view) {
   return view.cols == 1 ? std::vector<int>{view.rows} : std::vector<int>{view.rows, view.cols};
+}
+
+// The parameters of networks, whose names have `prefix` in the file.
+std::vector<float> read_parameters(const Architecture& architecture, const std::string& prefix,
+                                   const Json& tensors, std::string_view data,
+                                   const std::string& source) {
+  if (static_cast<std::size_t>(architecture.parameters.size()) > data.size() / sizeof(float))
+    refuse(source, "the description asks for " + std::to_string(architecture.parameters.size()) +
+                       " parameters, more than there are numbers in the file");
+  std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
+  for (const nn::ParameterView& view : architecture.parameters.views()) {
+    const auto size = static_cast<std::size_t>(view.size()) * sizeof(float);
+    const std::string_view found =
+        tensor(tensors, prefix + view.name, "F32", shape_of(view), size, data, source);
+    std::memcpy(parameters.data() + view.offset, found.data(), size);
+  }
+  return parameters;
 }
 
 // The header of a file: its JSON and what follows it.
@@ -186,29 +207,29 @@ std::unique_ptr<LearnedModel<float>> parse(const std::string& bytes, const std::
 
   ModelDescription d = description_of(Json::parse(metadata.at("description").get<std::string>()));
   // Before anything is laid out by these sizes: each has at least a row of numbers in the data.
-  const int widest =
-      std::max(d.hidden, d.decoder.empty() ? 0 : *std::ranges::max_element(d.decoder));
+  const int widest = std::max(
+      {d.hidden, d.fusion.hidden, d.decoder.empty() ? 0 : *std::ranges::max_element(d.decoder),
+       d.fusion.decoder.empty() ? 0 : *std::ranges::max_element(d.fusion.decoder)});
   if (widest > 0 && static_cast<std::size_t>(widest) > parts.data.size() / sizeof(float))
     refuse(source, "the networks are " + std::to_string(widest) +
                        " units wide, more than there are numbers in the file");
   const prior::Expert expert = expert_of(d);
   const Architecture architecture(architecture_options(d, expert));
-  if (static_cast<std::size_t>(architecture.parameters.size()) > parts.data.size() / sizeof(float))
-    refuse(source, "the description asks for " + std::to_string(architecture.parameters.size()) +
-                       " parameters, more than there are numbers in the file");
-  std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-  for (const nn::ParameterView& view : architecture.parameters.views()) {
-    const auto size = static_cast<std::size_t>(view.size()) * sizeof(float);
-    const std::string_view found =
-        tensor(tensors, view.name, "F32", shape_of(view), size, parts.data, source);
-    std::memcpy(parameters.data() + view.offset, found.data(), size);
-  }
+  std::vector<float> parameters = read_parameters(architecture, "", tensors, parts.data, source);
+  const FusionSizes fusion = d.fusion;
+  std::vector<float> fusion_parameters;
+  if (fusion.hidden > 0)
+    fusion_parameters = read_parameters(Architecture(fusion_options(d, expert, fusion)),
+                                        kSmootherPrefix, tensors, parts.data, source);
   const int M = expert.meas_dim();
   std::vector<double> R(static_cast<std::size_t>(M * M));
   const std::string_view found =
       tensor(tensors, "noise.R", "F64", {M, M}, R.size() * sizeof(double), parts.data, source);
   std::memcpy(R.data(), found.data(), found.size());
-  return std::make_unique<LearnedModel<float>>(std::move(d), std::move(parameters), std::move(R));
+  auto model =
+      std::make_unique<LearnedModel<float>>(std::move(d), std::move(parameters), std::move(R));
+  model->set_fusion(fusion, fusion_parameters);
+  return model;
 }
 
 }  // namespace
@@ -228,6 +249,12 @@ std::string model_file_bytes(const LearnedModel<float>& model) {
   for (const nn::ParameterView& view : model.architecture().parameters.views())
     add(view.name, "F32", shape_of(view), model.parameters().data() + view.offset,
         static_cast<std::size_t>(view.size()) * sizeof(float));
+
+  if (const FusionNetworks* fusion = model.fusion())
+    for (const nn::ParameterView& view : fusion->architecture().parameters.views())
+      add(kSmootherPrefix + view.name, "F32", shape_of(view),
+          fusion->parameters().data() + view.offset,
+          static_cast<std::size_t>(view.size()) * sizeof(float));
 
   Json header = Json::object();
   header["__metadata__"] = {{"format", "kalmia"},

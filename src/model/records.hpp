@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "kalman/general_update.hpp"
 #include "lanes/panel.hpp"
 #include "model/architecture.hpp"
 
@@ -54,5 +55,12 @@ struct SlotEntries {
     total = C + lanes::triangle_size(meas_dim);
   }
 };
+
+/// Lines that a FusionPass works in (window_fusion-inl.h); `inputs` and `parameters` are the map's.
+inline int fusion_lines(int N, int M, int inputs, int parameters) {
+  return 9 * N * N + 9 * N + M * M + 3 * M + 3 + inputs + parameters +
+         kalman::update_tape_lines(N, N) + kalman::update_tape_lines(N, M) +
+         kalman::general_update_lines(N, M) + kalman::update_scratch_lines(N, N);
+}
 
 }  // namespace kalmia::model

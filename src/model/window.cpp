@@ -1,119 +1,15 @@
 #include "model/window.hpp"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "model/window.cpp"
-#include <hwy/foreach_target.h>
-
-#include <algorithm>
-
-#include "model/window_network-inl.h"
-#include "model/window_recursion-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace kalmia::model::HWY_NAMESPACE {
-
-template <int kN, int kM, typename T>
-void forward_turns(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
-                   const WindowMoments& moments, Workspace<T>& ws) {
-  using Recursion = RecursionPass<T, kN, kM>;
-  const NetworkPass<T> network{model, in, ws};
-  network.begin_forward(carry.h.data());
-  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-    Recursion(model, in, ws, lane).begin_forward(carry.x.data(), carry.P.data());
-  for (int begin = 0; begin < in.steps; begin += kTurnSteps) {
-    const int end = std::min(in.steps, begin + kTurnSteps);
-    network.forward(begin, end);
-    for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-      Recursion(model, in, ws, lane).forward(begin, end, moments);
-  }
-  network.end_forward(carry.h.data());
-  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-    Recursion(model, in, ws, lane).end_forward(carry.x.data(), carry.P.data());
-}
-
-template <typename T>
-void forward_here(const WindowModel<T>& model, const WindowInput<T>& in, Carry<T>& carry,
-                  const WindowMoments& moments, Workspace<T>& ws) {
-  with_sizes<T>(*model.architecture, [&](auto N, auto M) HWY_ATTR {
-    forward_turns<decltype(N)::value, decltype(M)::value>(model, in, carry, moments, ws);
-  });
-}
-
-template <int kN, int kM, typename T>
-void backward_turns(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
-                    Workspace<T>& ws) {
-  using Recursion = RecursionPass<T, kN, kM>;
-  const NetworkPass<T> network{model, in, ws};
-  for (int chunk_end = in.steps; chunk_end > 0;) {
-    const int chunk_begin = (chunk_end - 1) / kChunkSteps * kChunkSteps;
-    for (int end = chunk_end; end > chunk_begin;) {
-      const int begin = (end - 1) / kTurnSteps * kTurnSteps;
-      for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-        Recursion(model, in, ws, lane).backward(begin, end, scale);
-      network.backward(begin, end, chunk_begin);
-      end = begin;
-    }
-    network.gradients(chunk_begin, chunk_end);
-    chunk_end = chunk_begin;
-  }
-  for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
-    Recursion(model, in, ws, lane).end_backward();
-  network.end_backward();
-}
-
-template <typename T>
-void backward_here(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
-                   Workspace<T>& ws) {
-  with_sizes<T>(*model.architecture, [&](auto N, auto M) HWY_ATTR {
-    backward_turns<decltype(N)::value, decltype(M)::value>(model, in, scale, ws);
-  });
-}
-
-void forward_float(const WindowModel<float>& model, const WindowInput<float>& in,
-                   Carry<float>& carry, const WindowMoments& moments, Workspace<float>& ws) {
-  forward_here(model, in, carry, moments, ws);
-}
-void forward_double(const WindowModel<double>& model, const WindowInput<double>& in,
-                    Carry<double>& carry, const WindowMoments& moments, Workspace<double>& ws) {
-  forward_here(model, in, carry, moments, ws);
-}
-void backward_float(const WindowModel<float>& model, const WindowInput<float>& in, double scale,
-                    Workspace<float>& ws) {
-  backward_here(model, in, scale, ws);
-}
-void backward_double(const WindowModel<double>& model, const WindowInput<double>& in, double scale,
-                     Workspace<double>& ws) {
-  backward_here(model, in, scale, ws);
-}
-void clear_failed_float(const WindowModel<float>& model, const WindowInput<float>& in,
-                        Workspace<float>& ws) {
-  NetworkPass<float>{model, in, ws}.clear_failed_lanes();
-}
-void clear_failed_double(const WindowModel<double>& model, const WindowInput<double>& in,
-                         Workspace<double>& ws) {
-  NetworkPass<double>{model, in, ws}.clear_failed_lanes();
-}
-
-}  // namespace kalmia::model::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "kalman/scratch.hpp"
 #include "kalmia/error.hpp"
+#include "model/records.hpp"
+#include "model/window_parts.hpp"
 
 namespace kalmia::model {
-
-HWY_EXPORT(forward_float);
-HWY_EXPORT(forward_double);
-HWY_EXPORT(backward_float);
-HWY_EXPORT(backward_double);
-HWY_EXPORT(clear_failed_float);
-HWY_EXPORT(clear_failed_double);
 
 namespace {
 
@@ -157,6 +53,8 @@ void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspac
            text(arch.state_dim()) + " and " + text(arch.meas_dim()));
   if (model.network->decoder.forward.back().tile_rows != lanes::tile_shape().rows)
     refuse("the weights were packed for another instruction set; pack them again");
+  if (arch.options.fusion && (in.prior_x == nullptr || in.prior_P == nullptr))
+    refuse("fusion needs prior_x and prior_P, the moments it adds the future to");
   if (in.lanes <= 0 || in.lanes % lanes::kLaneQuantum != 0)
     refuse("lanes = " + text(in.lanes) + ", but it must be a positive multiple of " +
            text(lanes::kLaneQuantum));
@@ -205,7 +103,11 @@ void Workspace<T>::prepare(const WindowModel<T>& model, int steps, int lanes, bo
   if (conv != nullptr)
     series.resize(times(encoder.state + steps * conv->input, arch.directions() * lanes));
   slots.resize(times(slot, lines * (training ? steps + 1 : 2)) * line);
-  line_scratch.resize(recursion_lines(N, M, map) * line);
+  line_scratch.resize((arch.options.fusion ? static_cast<std::size_t>(fusion_lines(
+                                                 N, M, map == nullptr ? 1 : map->input_dim(),
+                                                 map == nullptr ? 0 : map->parameter_count()))
+                                           : recursion_lines(N, M, map)) *
+                      line);
   map_scratch.resize(
       std::max(map == nullptr ? 0 : map->scratch_size(),
                model.emission_map == nullptr ? 0 : model.emission_map->scratch_size()));
@@ -240,10 +142,10 @@ double window_forward(const WindowModel<T>& model, const WindowInput<T>& input, 
     std::fill(ws.lane_ok.begin(), ws.lane_ok.end(), std::uint8_t{1});
     return 0;
   }
-  if constexpr (sizeof(T) == 4)
-    HWY_DYNAMIC_DISPATCH(forward_float)(model, input, carry, moments, ws);
+  if (model.architecture->options.fusion)
+    fusion_forward(model, input, carry, moments, ws);
   else
-    HWY_DYNAMIC_DISPATCH(forward_double)(model, input, carry, moments, ws);
+    recursion_forward(model, input, carry, moments, ws);
   double sum = 0;
   bool any_failed = false;
   for (int lane = 0; lane < input.lanes; ++lane) {
@@ -257,12 +159,7 @@ double window_forward(const WindowModel<T>& model, const WindowInput<T>& input, 
           {lane, failed_step, ws.failed_covariance[static_cast<std::size_t>(lane)] != 0});
     if (ok) sum += nll;
   }
-  if (any_failed && ws.training) {
-    if constexpr (sizeof(T) == 4)
-      HWY_DYNAMIC_DISPATCH(clear_failed_float)(model, input, ws);
-    else
-      HWY_DYNAMIC_DISPATCH(clear_failed_double)(model, input, ws);
-  }
+  if (any_failed && ws.training) clear_failed_lanes(model, input, ws);
   return sum;
 }
 
@@ -280,10 +177,10 @@ void window_backward(const WindowModel<T>& model, const WindowInput<T>& input, d
   ws.d_x.clear();
   ws.d_P.clear();
   if (input.steps == 0) return;
-  if constexpr (sizeof(T) == 4)
-    HWY_DYNAMIC_DISPATCH(backward_float)(model, input, scale, ws);
+  if (arch.options.fusion)
+    fusion_backward(model, input, scale, ws);
   else
-    HWY_DYNAMIC_DISPATCH(backward_double)(model, input, scale, ws);
+    recursion_backward(model, input, scale, ws);
 
   const int N = arch.state_dim();
   const auto lane_sum = [&](int entry) {
@@ -318,4 +215,3 @@ template void window_backward<double>(const WindowModel<double>&, const WindowIn
                                       double, Workspace<double>&);
 
 }  // namespace kalmia::model
-#endif

@@ -59,6 +59,9 @@ struct WindowInput {
   /// where no entry of c[k] is finite its e too: F and e are then the expert map's. (Recursive
   /// models only.)
   const double* centre = nullptr;
+  /// Fusion only: x[k|<k] (N rows) and P[k|<k] (N N rows) of the filter.
+  const double* prior_x = nullptr;
+  const double* prior_P = nullptr;
   /// meas_dim rows of weights: component i of a step has the noise R_ij / sqrt(w_i w_j). Null: 1.
   const double* weight = nullptr;
   /// 1 row: the length of the step that leads to k, in the map's unit; null: the model's. The

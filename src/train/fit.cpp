@@ -10,6 +10,7 @@
 #include "base/threads.hpp"
 #include "infer/model_impl.hpp"
 #include "kalman/matrix_checks.hpp"
+#include "train/fusion_trainer.hpp"
 #include "train/static_stage.hpp"
 #include "train/summary.hpp"
 #include "train/trainer.hpp"
@@ -58,11 +59,15 @@ class Fitter {
       summary_.stop_reason = StopReason::NoisePredicted;
     } else {
       learned = train::train_networks(
-                    *static_, noise_, *scaled_, split_, options_, team_,
-                    [this](FitProgress& now) { return report(now); }, summary_)
-                    .model;
+          *static_, noise_, *scaled_, split_, options_, team_,
+          [this](FitProgress& now) { return report(now); }, summary_);
     }
     if (!learned) learned = static_->alone<float>();
+    if (options_.model.smoother == "fused" && options_.model.hidden > 0 && !little_data_ &&
+        !stopped_)
+      train::train_fusion(
+          *learned, *scaled_, split_, options_, team_,
+          [this](FitProgress& now) { return report(now); }, summary_);
     train::describe(options_, summary_);
     learned->set_summary(train::stored_summary_json(options_, summary_));
     return {Model(std::make_shared<Model::Impl>(Model::Impl{std::move(learned)})), summary_};

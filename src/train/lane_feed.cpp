@@ -8,37 +8,34 @@
 namespace kalmia::train {
 namespace {
 
-constexpr double kMeanGap = 4;
 // A lane has at least this many windows of its own: with fewer, lanes would repeat each other.
 constexpr int kWindowsPerLane = 2;
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+}  // namespace
 
-int lanes_for(std::ptrdiff_t steps, const FeedOptions& options) {
-  const auto wanted = static_cast<int>(
-      std::clamp<std::ptrdiff_t>(steps / (kWindowsPerLane * options.window), 1, options.lanes));
+int lanes_for(std::ptrdiff_t steps, int window, int most) {
+  const auto wanted =
+      static_cast<int>(std::clamp<std::ptrdiff_t>(steps / (kWindowsPerLane * window), 1, most));
   const int padded = lanes::padded_lanes(wanted);
-  // Whole groups, or one small one.
   return padded <= model::kGroupLanes
              ? padded
              : (padded + model::kGroupLanes - 1) / model::kGroupLanes * model::kGroupLanes;
 }
-
-}  // namespace
 
 LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
                    std::vector<Stretch> training, const FeedOptions& options)
     : model_(model), data_(data), training_(std::move(training)), options_(options) {
   std::ptrdiff_t total = 0;
   for (const Stretch& stretch : training_) total += stretch.steps();
-  const int lanes = lanes_for(total, options);
+  const int lanes = lanes_for(total, options.window, options.lanes);
   const bool many = static_cast<int>(training_.size()) >= 2 * lanes;
   std::size_t stretch = 0;
   std::ptrdiff_t passed = 0;  // steps in the stretches before
   for (int lane = 0; lane < lanes; ++lane) {
     Cursor cursor{.memory = infer::empty_memory(data.meas_dim()),
                   .before = std::vector<double>(static_cast<std::size_t>(data.meas_dim())),
-                  .random = RandomStream(options.seed, "gaps", static_cast<std::uint64_t>(lane))};
+                  .gaps = GapMaker(options.gaps, RandomStream(options.seed, "gaps",
+                                                              static_cast<std::uint64_t>(lane)))};
     if (many) {
       cursor.stretch = draw_stretch();
       cursor.at = training_[static_cast<std::size_t>(cursor.stretch)].begin;
@@ -68,23 +65,6 @@ int LaneFeed::draw_stretch() {
   return order_[drawn_++];
 }
 
-// Hides parts of y, in runs.
-void LaneFeed::show(Cursor& cursor, double* y) {
-  if (options_.gaps <= 0) return;
-  const int M = data_.meas_dim();
-  if (cursor.gap_left == 0 && cursor.random.uniform() < options_.gaps / kMeanGap) {
-    cursor.gap_left = 1;
-    while (cursor.random.uniform() > 1 / kMeanGap) ++cursor.gap_left;
-    const bool one = M > 1 && cursor.random.uniform() < 0.5;
-    cursor.gap_channel =
-        one ? static_cast<int>(cursor.random.below(static_cast<std::uint64_t>(M))) : -1;
-  }
-  if (cursor.gap_left == 0) return;
-  --cursor.gap_left;
-  for (int m = 0; m < M; ++m)
-    if (cursor.gap_channel < 0 || cursor.gap_channel == m) y[m] = kMissing;
-}
-
 void LaneFeed::fill(int index, Measured& measured, int& steps) {
   model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   const auto M = static_cast<std::size_t>(data_.meas_dim());
@@ -97,7 +77,7 @@ void LaneFeed::fill(int index, Measured& measured, int& steps) {
     group.fresh[static_cast<std::size_t>(lane)] = cursor.fresh ? 1 : 0;
     for (int k = 0; k < length; ++k) {
       std::copy_n(data_.at(stretch.series, cursor.at + k), M, now.begin());
-      show(cursor, now.data());
+      cursor.gaps.hide(data_.meas_dim(), now.data());
       const bool starts = cursor.fresh && k == 0;
       const int step = cursor.at + k;
       const double* ratio = data_.dt_ratio(stretch.series, step);

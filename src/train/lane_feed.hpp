@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "base/threads.hpp"
 #include "infer/lane_fill.hpp"
+#include "train/gap_maker.hpp"
 #include "train/training_data.hpp"
 
 namespace kalmia::train {
@@ -16,11 +17,14 @@ namespace kalmia::train {
 struct FeedOptions {
   int window = 32;
   int lanes = 128;  ///< at most; fewer where the data are short
-  /// Share of the measurements hidden, in runs of kMeanGap steps on average, half of them in one
-  /// channel only: the networks learn what a gap is, also from data without any.
+  /// Share of the measurements hidden (gap_maker.hpp): the networks learn what a gap is, also from
+  /// data without any.
   double gaps = 0;
   std::uint64_t seed = 1;
 };
+
+/// Lanes that suit so many steps of data: `most` at most; whole groups, or one small one.
+int lanes_for(std::ptrdiff_t steps, int window, int most);
 
 /// Lanes start spread evenly over the data. A lane that comes to the end of a series goes on with
 /// the next one, in an order that is drawn anew for each pass. What a lane gets depends on the seed
@@ -51,14 +55,11 @@ class LaneFeed {
     bool fresh = true;
     infer::LaneMemory memory;
     std::vector<double> before;  // y of the step before, as it was shown
-    RandomStream random;
-    int gap_left = 0;
-    int gap_channel = -1;  // -1: all
+    GapMaker gaps;
   };
 
   int draw_stretch();
   void fill(int group, Measured& measured, int& steps);
-  void show(Cursor& cursor, double* y);
 
   const model::LearnedModel<float>& model_;
   const ScaledData& data_;

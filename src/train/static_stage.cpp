@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kalmia/error.hpp"
+#include "nn/softplus.hpp"
 #include "train/bfgs.hpp"
 #include "train/noise_ceiling.hpp"
 #include "train/noise_factor.hpp"
@@ -31,8 +32,6 @@ constexpr double kAboveCeiling = 1.5;
 constexpr double kInitialSpreads = 3;
 // Of a state that no channel shows, a step adds this share of what it may be.
 constexpr double kUnseenStep = 0.02;
-
-double inverse_softplus(double y) { return y > 30 ? y : std::log(std::expm1(y)); }
 
 std::vector<Stretch> segments_of(const std::vector<Stretch>& training) {
   std::vector<Stretch> all;
@@ -100,8 +99,8 @@ StaticResult starting_point(const model::ModelDescription& description,
     const StateSize size = size_of(expert, n, description, channels);
     const auto diagonal = static_cast<std::size_t>(lanes::triangle_index(n, n));
     result.initial_e[static_cast<std::size_t>(n)] = size.mean;
-    result.initial_L[diagonal] = inverse_softplus(size.width);
-    result.output[static_cast<std::size_t>(N * N + N) + diagonal] = inverse_softplus(size.step);
+    result.initial_L[diagonal] = nn::inverse_softplus(size.width);
+    result.output[static_cast<std::size_t>(N * N + N) + diagonal] = nn::inverse_softplus(size.step);
   }
   const std::size_t M = channels.size();
   result.R.assign(M * M, 0.0);

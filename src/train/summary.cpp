@@ -63,6 +63,11 @@ Json lasting(const FitSummary& s) {
       {"skipped_updates", s.skipped_updates},
       {"rate_cuts", s.rate_cuts},
   };
+  if (s.smoother_updates > 0)
+    json["smoother"] = {{"better", s.smoother},
+                        {"updates", s.smoother_updates},
+                        {"best_update", s.smoother_best_update},
+                        {"held_out", number(s.smoother_held_out)}};
   Json& checks = json["checks"] = Json::array();
   for (const FitCheck& check : s.checks)
     checks.push_back({{"update", check.update},
@@ -86,6 +91,8 @@ void FitOptions::validate() const {
   };
   check(model.order >= 0 && model.order <= 20, "model.order", model.order, "in 0..20");
   check(model.hidden >= 0 && model.hidden <= 4096, "model.hidden", model.hidden, "in 0..4096");
+  check(model.smoother == "linearized" || model.smoother == "fused", "model.smoother",
+        model.smoother, "linearized or fused");
   for (const int width : model.decoder)
     check(width >= 1 && width <= 4096, "model.decoder", width, "in 1..4096");
   check(train.learning_rate > 0 && train.learning_rate <= 1, "train.learning_rate",
@@ -120,6 +127,13 @@ std::string FitSummary::brief() const {
     text += fmt::format(
         "networks: held-out loss {:.4f} at update {} of {}, {:.1f} s, {:.2f} million steps/s\n",
         best_held_out, best_update, updates, network_seconds, steps_per_second * 1e-6);
+  if (smoother_updates > 0)
+    text += smoother
+                ? fmt::format("smoother: held-out loss {:.4f} at update {} of {}, {:.1f} s\n",
+                              smoother_held_out, smoother_best_update, smoother_updates,
+                              smoother_seconds)
+                : fmt::format("smoother: none was better than the filter in {} updates, {:.1f} s\n",
+                              smoother_updates, smoother_seconds);
   if (skipped_updates > 0)
     text += fmt::format("{} updates were left out as not finite; the rate was halved {} times\n",
                         skipped_updates, rate_cuts);

@@ -26,6 +26,7 @@ struct GradientCase {
   WindowFeatures features;
   nn::EncoderKind encoder = nn::EncoderKind::Gru;
   int taps = 5;
+  bool fusion = false;
 };
 
 void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.name; }
@@ -35,6 +36,8 @@ std::vector<GradientCase> gradient_cases() {
   const WindowFeatures no_map{.map = false};
   const WindowFeatures all{
       .missing = true, .uneven = true, .carried = true, .centre = true, .driven = true};
+  WindowFeatures bent = all;
+  bent.bent = bent.weighted = true;
   return {
       {"RecursiveFilter", true, false, 3, 3, plain},
       {"RecursiveFilterWithoutMap", true, false, 3, 2, no_map},
@@ -43,6 +46,10 @@ std::vector<GradientCase> gradient_cases() {
       {"RecursiveFilterCarried", true, false, 3, 1, {.carried = true}},
       {"RecursiveFilterCentred", true, false, 3, 2, {.centre = true}},
       {"RecursiveFilterDriven", true, false, 3, 2, {.driven = true}},
+      {"RecursiveFilterWeighted", true, false, 3, 2, {.missing = true, .weighted = true}},
+      {"RecursiveFilterBent", true, false, 3, 2, {.driven = true, .bent = true}},
+      {"RecursiveFilterBentEverything", true, false, 3, 2, bent},
+      {"RecurrentFilterBentEverything", false, false, 3, 2, bent},
       {"RecursiveFilterEverything", true, false, 4, 2, all},
       {"RecurrentFilterEverything", false, false, 3, 2, all},
       {"RecursiveSmootherEverything", true, true, 3, 2, all},
@@ -57,6 +64,9 @@ std::vector<GradientCase> gradient_cases() {
       {"ConvSmootherEverything", true, true, 3, 2, all, nn::EncoderKind::Conv},
       {"ConvOfOneTap", true, true, 3, 2, all, nn::EncoderKind::Conv, 1},
       {"ConvLongerThanTheWindow", false, true, 3, 2, all, nn::EncoderKind::Conv, 24},
+      {"Fusion", false, false, 3, 3, plain, nn::EncoderKind::Gru, 16, true},
+      {"FusionEverything", false, false, 3, 2, all, nn::EncoderKind::Gru, 16, true},
+      {"FusionBent", false, false, 2, 3, bent, nn::EncoderKind::Lstm, 16, true},
   };
 }
 
@@ -76,6 +86,7 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
   options.two_sided = c.two_sided;
   options.encoder = c.encoder;
   options.taps = c.taps;
+  options.fusion = c.fusion;
   constexpr int kSteps = 19, kLanes = 16;  // more than one chunk of weight gradients
   constexpr double kScale = 0.01;
   WindowCase<double> at(options, c.features, kSteps, kLanes, 11);

@@ -7,6 +7,7 @@
 
 #include "base/random.hpp"
 #include "kalman/emission.hpp"
+#include "kalman/emission_map.hpp"
 #include "kalman/transition_map.hpp"
 #include "lanes/panel.hpp"
 #include "model/batch.hpp"
@@ -70,6 +71,59 @@ class WavyMap : public kalman::TransitionMap {
   std::vector<double> a_, b_, c_;
 };
 
+/// y_i = a_i . x + theta_0 sin(b_i . x), with theta of the map.
+class BentEmission : public kalman::EmissionMap {
+ public:
+  BentEmission(int state_dim, int meas_dim, std::uint64_t seed) : n_(state_dim), m_(meas_dim) {
+    RandomStream random(seed, "bent emission");
+    for (int i = 0; i < n_ * m_; ++i) {
+      a_.push_back(random.normal());
+      b_.push_back(0.3 * random.normal());
+    }
+  }
+  int state_dim() const override { return n_; }
+  int meas_dim() const override { return m_; }
+  std::size_t scratch_size() const override { return 0; }
+  void forward(const kalman::MapPoint& at, double* y, double* H, double*) const override {
+    for (int lane = 0; lane < kLanes; ++lane)
+      for (int i = 0; i < m_; ++i) {
+        const double angle = dot(b_, i, at.x, lane);
+        y[i * kLanes + lane] = dot(a_, i, at.x, lane) + at.theta[0] * std::sin(angle);
+        for (int j = 0; j < n_; ++j)
+          H[(i * n_ + j) * kLanes + lane] =
+              a_[at_entry(i, j)] + at.theta[0] * std::cos(angle) * b_[at_entry(i, j)];
+      }
+  }
+  void backward(const kalman::MapPoint& at, const double* d_y, const double* d_H, double* d_x,
+                double* d_theta, double*) const override {
+    for (int lane = 0; lane < kLanes; ++lane)
+      for (int i = 0; i < m_; ++i) {
+        const double angle = dot(b_, i, at.x, lane);
+        const double d = d_y[i * kLanes + lane];
+        double d_angle = d * at.theta[0] * std::cos(angle);
+        d_theta[lane] += d * std::sin(angle);
+        for (int j = 0; j < n_; ++j) {
+          const double b = b_[at_entry(i, j)], d_h = d_H[(i * n_ + j) * kLanes + lane];
+          d_x[j * kLanes + lane] += d * a_[at_entry(i, j)];
+          d_angle -= d_h * at.theta[0] * std::sin(angle) * b;
+          d_theta[lane] += d_h * std::cos(angle) * b;
+        }
+        for (int j = 0; j < n_; ++j) d_x[j * kLanes + lane] += d_angle * b_[at_entry(i, j)];
+      }
+  }
+
+ private:
+  static constexpr int kLanes = lanes::kLineLanes<double>;
+  std::size_t at_entry(int i, int j) const { return static_cast<std::size_t>(i * n_ + j); }
+  double dot(const std::vector<double>& rows, int i, const double* x, int lane) const {
+    double sum = 0;
+    for (int j = 0; j < n_; ++j) sum += rows[at_entry(i, j)] * x[j * kLanes + lane];
+    return sum;
+  }
+  int n_, m_;
+  std::vector<double> a_, b_;
+};
+
 /// What a case has beyond the plain one: everything measured, all lanes full, all starting.
 struct WindowFeatures {
   bool map = true;
@@ -77,7 +131,9 @@ struct WindowFeatures {
   bool uneven = false;   ///< lanes of different length, 0 and 1 among them
   bool carried = false;  ///< every other lane goes on from a carried state
   bool centre = false;
-  bool driven = false;  ///< steps of different length, inputs, parameters of the map
+  bool driven = false;    ///< steps of different length, inputs, parameters of the map
+  bool weighted = false;  ///< noise weighted from step to step
+  bool bent = false;      ///< a nonlinear emission with a parameter
 };
 
 /// Owns a model, its parameters and one lane group's data, all drawn from `seed`.
@@ -86,6 +142,7 @@ struct WindowCase {
   model::Architecture architecture;
   kalman::Emission emission;
   std::unique_ptr<WavyMap> map;
+  std::unique_ptr<BentEmission> bent;
   std::vector<double> theta = {1, 0};
   double dt = 1;
   Buffer<T> parameters;
@@ -96,6 +153,8 @@ struct WindowCase {
              int lanes, std::uint64_t seed)
       : architecture(options), emission(random_emission(options, seed)) {
     if (features.map) map = std::make_unique<WavyMap>(options.state_dim, seed, features.driven);
+    if (features.bent)
+      bent = std::make_unique<BentEmission>(options.state_dim, options.meas_dim, seed);
     if (features.driven) {
       theta = {0.7, -0.4};
       dt = 0.8;
@@ -110,7 +169,13 @@ struct WindowCase {
 
   void pack() { network.pack(architecture, parameters.data()); }
   model::WindowModel<T> model() const {
-    return {&architecture, &network, &emission, map.get(), theta.data(), dt};
+    return {.architecture = &architecture,
+            .network = &network,
+            .emission = &emission,
+            .map = map.get(),
+            .theta = theta.data(),
+            .dt = dt,
+            .emission_map = bent.get()};
   }
 
  private:
@@ -155,6 +220,18 @@ struct WindowCase {
         c = random.uniform() < 0.4 ? std::nan("") : random.normal();
     }
     if (features.carried) carry_into(lanes, random);
+    if (architecture.options.fusion) {
+      const int n = architecture.state_dim();
+      group.prior_x.resize(static_cast<std::size_t>(steps * n * lanes));
+      for (double& each : group.prior_x.span()) each = random.normal();
+      group.prior_P.resize(static_cast<std::size_t>(steps * n * n * lanes));
+      for (int k = 0; k < steps; ++k)
+        fill_covariances(lanes, random, group.prior_P.data() + k * n * n * lanes);
+    }
+    if (features.weighted) {
+      group.weight.resize(group.y.size());
+      for (double& each : group.weight.span()) each = 0.1 + 2 * random.uniform();
+    }
     if (features.driven) {
       group.dt.resize(static_cast<std::size_t>(steps * lanes));
       for (double& each : group.dt.span()) each = 0.3 + random.uniform();
@@ -164,11 +241,16 @@ struct WindowCase {
   }
 
   void carry_into(int lanes, RandomStream& random) {
-    const int n = architecture.state_dim();
     for (int lane = 0; lane < lanes; ++lane)
       group.fresh.push_back(static_cast<std::uint8_t>(lane % 2));
     for (T& h : group.carry.h.span()) h = static_cast<T>(0.5 * random.normal());
     for (double& x : group.carry.x.span()) x = random.normal();
+    fill_covariances(lanes, random, group.carry.P.data());
+  }
+
+  // One covariance a lane, a panel of n n rows.
+  void fill_covariances(int lanes, RandomStream& random, double* panel) {
+    const int n = architecture.state_dim();
     for (int lane = 0; lane < lanes; ++lane) {
       std::vector<double> root(static_cast<std::size_t>(n * n));
       for (double& r : root) r = 0.5 * random.normal();
@@ -178,7 +260,7 @@ struct WindowCase {
           for (int k = 0; k < n; ++k)
             sum += root[static_cast<std::size_t>(i * n + k)] *
                    root[static_cast<std::size_t>(j * n + k)];
-          group.carry.P[static_cast<std::size_t>((i * n + j) * lanes + lane)] = sum;
+          panel[(i * n + j) * lanes + lane] = sum;
         }
     }
   }

@@ -1,0 +1,38 @@
+// The leak-free smoother over whole series: what the future says, fused with the filter's
+// predictions.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "infer/run.hpp"
+
+namespace kalmia::infer {
+
+/// A stretch of a series with the filter's predictions for it, all in the model's units.
+struct FusionPiece {
+  const double* y = nullptr;       ///< steps x M, NaN = missing
+  const double* x_pred = nullptr;  ///< x[k|<k], steps x N
+  const double* P_pred = nullptr;  ///< P[k|<k], steps x N N
+  int steps = 0;
+};
+
+/// Makes room for windows of `steps` x `lanes`.
+void prepare_fusion_group(const model::LearnedModel<float>& model, int steps, int lanes,
+                          model::LaneGroup<float>& group);
+
+/// Fills step i of a lane with step k of a piece. A lane walks backwards: the step before it was
+/// k + 1, or there is none at the piece's end, where it starts.
+void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
+                      const FusionPiece& piece, int k, LaneMemory& memory,
+                      model::LaneGroup<float>& group);
+
+/// Smooths all pieces, each from its end on. `sink` takes windows of a piece, last steps first:
+/// step j of its moments is step last - j of the piece, x_pred and P_pred are those of the fused
+/// prediction, x_filt and P_filt the smoothed state's. Throws NumericalError, naming the piece.
+using FusionSink = std::function<void(int piece, int last, int count, const LaneMoments& moments)>;
+void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionPiece> pieces,
+                const Wanted& wanted, ThreadTeam& team, const FusionSink& sink,
+                const std::function<std::string(int piece)>& name);
+
+}  // namespace kalmia::infer

@@ -1,0 +1,150 @@
+// Runs a model over whole series, many at a time, window after window: what filtering and smoothing
+// share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/threads.hpp"
+#include "kalmia/error.hpp"
+#include "model/batch.hpp"
+
+namespace kalmia::infer {
+
+/// Which moments a run is asked for.
+struct Wanted {
+  bool predicted = false;
+  bool filtered = false;
+  bool transition = false;  ///< F
+};
+
+/// The moments of one lane over one window; step i of it is step first + i of the piece.
+class LaneMoments {
+ public:
+  LaneMoments(const model::WindowMoments& panels, int lanes, int lane)
+      : panels_(panels), lanes_(lanes), lane_(lane) {}
+  void x_pred(int i, int N, double* out) const { copy(panels_.x_pred, i, N, out); }
+  void P_pred(int i, int N, double* out) const { copy(panels_.P_pred, i, N * N, out); }
+  void x_filt(int i, int N, double* out) const { copy(panels_.x_filt, i, N, out); }
+  void P_filt(int i, int N, double* out) const { copy(panels_.P_filt, i, N * N, out); }
+  void F(int i, int N, double* out) const { copy(panels_.F, i, N * N, out); }
+  double nll(int i) const { return panels_.nll[i * lanes_ + lane_]; }
+
+ private:
+  void copy(const double* panel, int i, int rows, double* out) const {
+    const double* from = panel + static_cast<std::ptrdiff_t>(i) * rows * lanes_ + lane_;
+    for (int r = 0; r < rows; ++r) out[r] = from[static_cast<std::ptrdiff_t>(r) * lanes_];
+  }
+  model::WindowMoments panels_;
+  int lanes_, lane_;
+};
+
+/// Steps of a window: its panels stay in the cache, and short series waste little.
+inline constexpr int kRunWindow = 64;
+
+/// What one thread needs.
+template <typename T>
+struct WindowRunner {
+  model::LaneGroup<T> group;
+  model::Workspace<T> workspace;
+  Buffer<double> x_pred, P_pred, x_filt, P_filt, F, nll;
+
+  /// `group` is the caller's to prepare.
+  WindowRunner(const model::WindowModel<T>& model, const Wanted& wanted, int steps, int lanes) {
+    const auto volume = [&](bool is_wanted, int rows) {
+      return is_wanted ? static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows) *
+                             static_cast<std::size_t>(lanes)
+                       : 0;
+    };
+    const int N = model.architecture->state_dim();
+    workspace.prepare(model, steps, lanes, false);
+    x_pred.resize(volume(wanted.predicted, N));
+    P_pred.resize(volume(wanted.predicted, N * N));
+    x_filt.resize(volume(wanted.filtered, N));
+    P_filt.resize(volume(wanted.filtered, N * N));
+    F.resize(volume(wanted.transition, N * N));
+    nll.resize(volume(true, 1));
+  }
+  model::WindowMoments moments() {
+    return {x_pred.data(), P_pred.data(), x_filt.data(), P_filt.data(), F.data(), nll.data()};
+  }
+};
+
+/// A model on its way through pieces of series.
+template <typename T>
+struct WindowRun {
+  model::WindowModel<T> model;
+  Wanted wanted;
+  std::vector<int> steps;  ///< of each piece
+  /// Makes room in a group for windows of so many steps and lanes.
+  std::function<void(int steps, int lanes, model::LaneGroup<T>&)> prepare;
+  /// A function that fills the lanes of one group of pieces: step i of a window in `lane` with step
+  /// `at` of `piece`, counted in the direction of the run. Made anew for each group.
+  using Fill = std::function<void(int i, int lane, int piece, int at, model::LaneGroup<T>&)>;
+  std::function<Fill(std::size_t pieces)> start;
+  /// Takes `count` steps of a piece from step `first` on. Called from the thread that runs the
+  /// piece; the windows of a piece come in order.
+  std::function<void(int piece, int first, int count, const LaneMoments&)> sink;
+  /// What messages call step `at` of a piece.
+  std::function<std::string(int piece, int at)> place;
+};
+
+/// Runs it. A piece that breaks down throws NumericalError.
+template <typename T>
+void run_windows(const WindowRun<T>& run, ThreadTeam& team) {
+  if (run.steps.empty()) return;
+  const auto steps_of = [&](int piece) { return run.steps[static_cast<std::size_t>(piece)]; };
+  // Longest first, so that the lanes of a group end at about the same step.
+  std::vector<int> order(run.steps.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return steps_of(a) > steps_of(b); });
+  const int count = static_cast<int>(run.steps.size());
+  const int lanes = std::min(model::kGroupLanes, lanes::padded_lanes(count));
+  const int window = std::min(kRunWindow, std::max(steps_of(order[0]), 1));
+  std::vector<std::unique_ptr<WindowRunner<T>>> runners(static_cast<std::size_t>(team.size()));
+
+  team.run((count + lanes - 1) / lanes, [&](int task, int thread) {
+    auto& runner = runners[static_cast<std::size_t>(thread)];
+    if (!runner) {
+      runner = std::make_unique<WindowRunner<T>>(run.model, run.wanted, window, lanes);
+      run.prepare(window, lanes, runner->group);
+    }
+    model::LaneGroup<T>& group = runner->group;
+    const std::span<const int> members(
+        order.data() + task * lanes,
+        static_cast<std::size_t>(std::min(lanes, count - task * lanes)));
+    const auto fill = run.start(members.size());
+    std::fill(group.length.begin(), group.length.end(), 0);
+    for (int first = 0; first < steps_of(members[0]); first += window) {
+      std::fill(group.fresh.begin(), group.fresh.end(), static_cast<std::uint8_t>(first == 0));
+      for (std::size_t lane = 0; lane < members.size(); ++lane) {
+        group.length[lane] = std::clamp(steps_of(members[lane]) - first, 0, window);
+        for (int i = 0; i < group.length[lane]; ++i)
+          fill(i, static_cast<int>(lane), members[lane], first + i, group);
+      }
+      const model::WindowMoments moments = runner->moments();
+      model::window_forward(run.model, group.view(), group.carry, moments, runner->workspace);
+      for (const model::LaneFailure& failure : runner->workspace.failures)
+        if (static_cast<std::size_t>(failure.lane) < members.size())
+          throw NumericalError(
+              run.place(members[static_cast<std::size_t>(failure.lane)], first + failure.step) +
+              ": " +
+              (failure.covariance ? "the innovation covariance is not positive definite"
+                                  : "the likelihood is not finite") +
+              "; the measurements there are beyond anything the model can follow");
+      for (std::size_t lane = 0; lane < members.size(); ++lane)
+        if (group.length[lane] > 0)
+          run.sink(members[lane], first, group.length[lane],
+                   LaneMoments(moments, lanes, static_cast<int>(lane)));
+    }
+  });
+}
+
+}  // namespace kalmia::infer

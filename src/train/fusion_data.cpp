@@ -1,0 +1,56 @@
+#include "train/fusion_data.hpp"
+
+#include <algorithm>
+
+#include "kalman/classical_batch.hpp"
+#include "train/gap_maker.hpp"
+
+namespace kalmia::train {
+
+FusionData::FusionData(const model::LearnedModel<float>& model, const ScaledData& data,
+                       std::vector<Stretch> stretches, double gaps, std::uint64_t seed,
+                       ThreadTeam& team)
+    : meas_dim_(data.meas_dim()) {
+  std::ptrdiff_t total = 0;
+  for (const Stretch& stretch : stretches) total += stretch.steps();
+  const auto every = static_cast<std::size_t>((total + kMostFusionSteps - 1) / kMostFusionSteps);
+  for (std::size_t i = 0; i < stretches.size(); i += std::max<std::size_t>(every, 1))
+    stretches_.push_back(stretches[i]);
+  std::vector<infer::Piece> pieces;
+  for (std::size_t i = 0; i < stretches_.size(); ++i) {
+    infer::Piece piece = data.piece(stretches_[i]);
+    const auto M = static_cast<std::size_t>(meas_dim_);
+    std::vector<double>& y =
+        y_.emplace_back(piece.y, piece.y + static_cast<std::size_t>(piece.steps) * M);
+    GapMaker maker(gaps, RandomStream(seed, "gaps of the smoother", i));
+    for (std::size_t k = 0; k < static_cast<std::size_t>(piece.steps); ++k)
+      maker.hide(meas_dim_, y.data() + k * M);
+    piece.y = y.data();
+    pieces.push_back(piece);
+  }
+  pass_ = infer::run_pass(model, pieces, {.predicted = true}, team,
+                          [](int) { return std::string("the smoother's training data"); });
+}
+
+infer::FusionPiece FusionData::piece(int index) const {
+  const FilterResult& result = pass_.moments;
+  const int N = result.state_dim;
+  return {y_[static_cast<std::size_t>(index)].data(),
+          result.predicted.mean.data() + kalman::row_at(result, index, 0, N),
+          result.predicted.covariance.data() + kalman::row_at(result, index, 0, N * N),
+          stretch(index).steps()};
+}
+
+std::vector<infer::FusionPiece> FusionData::pieces() const {
+  std::vector<infer::FusionPiece> all;
+  for (int i = 0; i < count(); ++i) all.push_back(piece(i));
+  return all;
+}
+
+std::ptrdiff_t FusionData::steps() const {
+  std::ptrdiff_t total = 0;
+  for (const Stretch& each : stretches_) total += each.steps();
+  return total;
+}
+
+}  // namespace kalmia::train
