@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "model/learned_cases.hpp"
@@ -16,7 +17,7 @@ const double kMissing = std::nan("");
 class LaneFill : public testing::Test {
  protected:
   LaneFill() {
-    prepare_group(model_->architecture(), kSteps, kLanes, group_);
+    prepare_group(*model_, kSteps, kLanes, false, group_);
     for (double& value : group_.y.span()) value = 77;
     for (double& value : group_.observed.span()) value = 77;
     for (double& value : group_.centre.span()) value = 77;
@@ -24,7 +25,7 @@ class LaneFill : public testing::Test {
   }
 
   void fill(int k, const double* before, const std::vector<double>& now) {
-    fill_step(model_->description().features, k, kLane, before, now.data(), memory_, group_);
+    fill_step(*model_, k, kLane, before, now.data(), 1, nullptr, memory_, group_);
   }
   template <typename T>
   T at(const Buffer<T>& panel, int rows, int k, int row, int lane = kLane) const {
@@ -99,6 +100,68 @@ TEST_F(LaneFill, OtherLanesAreLeftAlone) {
       for (int i = 0; i < 5; ++i) EXPECT_EQ(at(group_.input_fwd, 5, k, i, lane), 77);
       for (int n = 0; n < 4; ++n) EXPECT_EQ(at(group_.centre, 4, k, n, lane), 77);
     }
+}
+
+TEST_F(LaneFill, WithoutLengthsAndInputsThereIsNoRoomForThem) {
+  EXPECT_TRUE(group_.dt.empty());
+  EXPECT_TRUE(group_.u.empty());
+}
+
+// A system with two inputs, of which the first drives it, and steps of any length.
+class DrivenLaneFill : public testing::Test {
+ protected:
+  static std::unique_ptr<model::LearnedModel<float>> model() {
+    model::ModelDescription d = test::motion_description(1);
+    d.dt = 0.5;
+    d.input_names = {"force", "wind"};
+    d.prior.name = "system";
+    d.prior.system.states = {"north"};
+    d.prior.system.inputs = {"force"};
+    d.prior.system.ode = {{"north", "force"}};
+    d.units = {{1}, {0}, {1}, {0}};
+    d.features.use_dt = true;
+    d.features.u_mean = {1, -2};
+    d.features.u_spread = {2, 0.5};
+    return test::static_case(d).make<float>();
+  }
+  template <typename T>
+  T at(const Buffer<T>& panel, int rows, int k, int row) const {
+    return panel[static_cast<std::size_t>((k * rows + row) * kLanes + kLane)];
+  }
+
+  const std::unique_ptr<model::LearnedModel<float>> model_ = model();
+  model::LaneGroup<float> group_;
+  LaneMemory memory_ = empty_memory(1);
+};
+
+TEST_F(DrivenLaneFill, LengthsAndInputsOfTheStepReachMapAndNetworks) {
+  prepare_group(*model_, kSteps, kLanes, true, group_);
+  EXPECT_EQ(group_.dt.size(), static_cast<std::size_t>(kSteps * kLanes));
+  EXPECT_EQ(group_.u.size(), static_cast<std::size_t>(kSteps * 2 * kLanes));
+  const double y[] = {60, 61, 62}, ratio[] = {1, 3, 0.25}, u[] = {5, -1, 7, -3, 100, 100};
+  const Piece piece{y, 3, ratio, u};
+  for (int k = 0; k < 3; ++k) fill_step(*model_, k, kLane, piece, k, memory_, group_);
+  // The map is in physical units: lengths in units of time. Inputs of the step before act.
+  EXPECT_EQ(at(group_.dt, 1, 1, 0), 1.5);
+  EXPECT_EQ(at(group_.dt, 1, 2, 0), 0.125);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(at(group_.u, 2, 0, i), 0) << "nothing acts before the first step";
+    EXPECT_EQ(at(group_.u, 2, 1, i), u[i]);
+    EXPECT_EQ(at(group_.u, 2, 2, i), u[2 + i]);
+  }
+  // increment, level, measured; log of the ratio, (u - mean) / spread.
+  EXPECT_EQ(model_->description().features.input_dim(), 6);
+  EXPECT_EQ(at(group_.input_fwd, 6, 1, 3), static_cast<float>(std::log(3.0)));
+  EXPECT_EQ(at(group_.input_fwd, 6, 1, 4), 2);
+  EXPECT_EQ(at(group_.input_fwd, 6, 1, 5), 2);
+  EXPECT_EQ(at(group_.input_fwd, 6, 2, 3), static_cast<float>(std::log(0.25)));
+  EXPECT_EQ(at(group_.input_fwd, 6, 2, 4), 3);
+  EXPECT_EQ(at(group_.input_fwd, 6, 2, 5), -2);
+  // Without lengths, each is the usual one.
+  prepare_group(*model_, kSteps, kLanes, true, group_);
+  fill_step(*model_, 1, kLane, Piece{y, 3, nullptr, u}, 1, memory_, group_);
+  EXPECT_EQ(at(group_.dt, 1, 1, 0), 0.5);
+  EXPECT_EQ(at(group_.input_fwd, 6, 1, 3), 0);
 }
 
 }  // namespace

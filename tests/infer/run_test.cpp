@@ -99,7 +99,8 @@ reference::ModelRun reference_run(const model::LearnedModel<double>& model, cons
       test::static_system(test::unscaled(test::motion_description(model.meas_dim())));
   spec.H = system.H;
   spec.R = system.R;
-  spec.map = [&](const reference::Vector&, reference::Matrix& F, reference::Vector& e) {
+  spec.map = [&](const reference::Vector&, double, const reference::Vector&, reference::Matrix& F,
+                 reference::Vector& e) {
     F = system.F;
     e.setZero();
   };

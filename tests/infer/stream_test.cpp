@@ -60,6 +60,47 @@ TEST(Stream, EqualsTheFilter) {
   }
 }
 
+// Steps of any length; the stream is told how long each was.
+TEST(Stream, EqualsTheFilterWhereTimesDiffer) {
+  Dataset data = motion_data(2, {90}, 131);
+  RandomStream random(131, "times");
+  double t = 3;
+  for (double& each : data.series[0].t) each = t += std::exp(random.uniform(-3, 2));
+  const auto check = [&](const test::LearnedCase& made, double tolerance) {
+    const Model model = public_model(made);
+    const Estimates filtered = model.filter(data, 1);
+    Stream stream = model.stream();
+    Stream::State state = stream.start();
+    for (std::size_t k = 0; k < 90; ++k) {
+      const std::vector<double>& times = data.series[0].t;
+      stream.step(state, measurement(data.series[0], static_cast<int>(k), 2),
+                  k == 0 ? std::nan("") : times[k] - times[k - 1]);
+      for (std::size_t n = 0; n < 4; ++n) {
+        const double P = filtered.series[0].covariance[k * 16 + 5 * n];
+        ASSERT_NEAR(stream.mean()[n], filtered.series[0].mean[k * 4 + n], tolerance * std::sqrt(P))
+            << "step " << k;
+        ASSERT_NEAR(stream.covariance()[5 * n], P, tolerance * P) << "step " << k;
+      }
+    }
+  };
+  check(test::static_case(2), 1e-11);
+  test::LearnedCase networks = test::network_case(2, 132);
+  check(networks, 1e-4);
+}
+
+TEST(Stream, LengthsAndInputsThatCannotBeAreRefused) {
+  Stream stream = public_model(test::static_case(1)).stream();
+  Stream::State state = stream.start();
+  const double y[] = {100}, u[] = {1};
+  for (const double dt : {0.0, -1.0, std::numeric_limits<double>::infinity()})
+    EXPECT_NE(message_of<DataError>([&] {
+                stream.step(state, y, dt);
+              }).find("but a step must last longer than 0"),
+              std::string::npos);
+  EXPECT_EQ(message_of<DataError>([&] { stream.step(state, y, 1, u); }),
+            "1 inputs, but the model has 0");
+}
+
 TEST(Stream, SeriesShareOneWithoutDisturbingEachOther) {
   const Model model = public_model(test::network_case(2, 113));
   const Dataset data = motion_data(2, {60, 60}, 114);

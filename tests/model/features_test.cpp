@@ -119,5 +119,46 @@ TEST(FeatureSpec, StrideLeavesOtherLanesAlone) {
   }
 }
 
+TEST(FeatureSpec, AStateOfNoChannelIsLeftAloneOnlyWhereAllAreMissing) {
+  FeatureSpec spec = two_channels();
+  spec.measured_state = {-1, 3};
+  spec.channel_of_state = {-1, 0, -1, 1};
+  std::vector<double> last = {12, 3};
+  expect_same(step(spec, {kMissing, 4}, last).centre, {0, kMissing, 0, 4});
+  expect_same(step(spec, {5, kMissing}, last).centre, {0, 0, 0, kMissing});
+  expect_same(step(spec, {kMissing, kMissing}, last).centre,
+              {kMissing, kMissing, kMissing, kMissing});
+}
+
+TEST(FeatureSpec, WhatDrivesTheStepStandsBehindTheChannels) {
+  FeatureSpec spec = two_channels();
+  spec.use_dt = true;
+  spec.u_mean = {1, -2};
+  spec.u_spread = {2, 0.5};
+  EXPECT_EQ(spec.channel_features(), 5);
+  EXPECT_EQ(spec.control_dim(), 2);
+  EXPECT_EQ(spec.input_dim(), 8);
+  constexpr int kStride = 3;
+  std::vector<double> features(8 * kStride, 77);
+  const double u[] = {5, -2.25};
+  spec.drive_to(0.25, u, features.data() + 1, kStride);
+  const double expected[] = {77, 77, 77, 77, 77, std::log(0.25), 2, -0.5};
+  for (std::size_t i = 0; i < features.size(); ++i)
+    EXPECT_EQ(features[i], i % kStride == 1 ? expected[i / kStride] : 77) << i;
+  // Cut off as all are.
+  const double far[] = {1e9, -1e9};
+  std::vector<float> limited(8);
+  spec.drive_to(1e9, far, limited.data());
+  EXPECT_EQ(limited[5], 10);
+  EXPECT_EQ(limited[6], 10);
+  EXPECT_EQ(limited[7], -10);
+  // Without lengths the inputs come first.
+  spec.use_dt = false;
+  EXPECT_EQ(spec.input_dim(), 7);
+  spec.drive_to(4, u, features.data(), 1);
+  EXPECT_EQ(features[5], 2);
+  EXPECT_EQ(features[6], -0.5);
+}
+
 }  // namespace
 }  // namespace kalmia::model

@@ -30,15 +30,14 @@ struct LearnedCase {
 };
 
 inline model::Architecture architecture_of(const model::ModelDescription& d) {
-  return model::Architecture(model::architecture_options(
-      d, prior::make_expert(d.prior, d.prior_order, d.dt, d.measured_names)));
+  return model::Architecture(model::architecture_options(d, model::expert_of(d)));
 }
 
 /// Up to two channels of constant velocity; scales and dt are powers of two, so that changing units
 /// does not round.
 inline model::ModelDescription motion_description(int channels) {
   model::ModelDescription d;
-  d.prior = "constant-velocity";
+  d.prior.name = "constant-velocity";
   d.dt = 0.5;
   d.noise = "learn";
   const char* names[] = {"north", "east"};
@@ -148,13 +147,37 @@ inline reference::DenseSystem static_system(const model::ModelDescription& d) {
 /// A static model of three channels whose map runs away from large states.
 inline LearnedCase lorenz_case() {
   model::ModelDescription d;
-  d.prior = "lorenz";
+  d.prior.name = "lorenz";
   d.dt = 0.02;
   d.measured_names = {"x", "y", "z"};
   d.units = {{1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}};
   d.features.mean = {0, 0, 0};
   d.features.spread = d.features.step = {10, 10, 10};
   d.features.use_level = {1, 1, 1};
+  return static_case(d);
+}
+
+/// A static model of a pendulum pushed by one of two inputs; a camera sees how far its bob is to
+/// the side, the other channel its rate.
+inline LearnedCase pendulum_case() {
+  model::ModelDescription d;
+  d.prior.name = "system";
+  System& system = d.prior.system;
+  system.states = {"angle", "rate"};
+  system.inputs = {"push"};
+  system.parameters = {{"gravity", 4, true, 0}, {"length", 1.5}};
+  system.ode = {{"angle", "rate"}, {"rate", "push - gravity/length * sin(angle)"}};
+  system.measure = {{"across", "length * sin(angle)"}};
+  d.dt = 0.25;
+  d.measured_names = {"across", "rate"};
+  d.input_names = {"wind", "push"};
+  d.units = {{1, 1}, {0, 0}, {1, 1}, {0, 0}};
+  d.features.mean = {0, 0};
+  d.features.spread = d.features.step = {10, 10};
+  d.features.use_level = {1, 1};
+  d.features.use_dt = true;
+  d.features.u_mean = {0.5, 1.0 / 3};
+  d.features.u_spread = {2, 0.1};
   return static_case(d);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "kalmia/error.hpp"
 #include "model/learned_cases.hpp"
+#include "support/expert_spec.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace kalmia::model {
@@ -29,7 +31,7 @@ std::vector<ChannelStatistics> two_channels() {
 }
 
 TEST(MakeUnits, MotionIsScaledByTheStepAboutTheMean) {
-  const prior::Expert expert = prior::make_expert("constant-acceleration", 0, 0.5, {"a", "b"});
+  const prior::Expert expert = prior::make_expert(test::named("constant-acceleration"), {"a", "b"});
   const Units units = make_units(expert, two_channels(), 0.5);
   EXPECT_EQ(units.y_scale, (std::vector<double>{0.5, 2}));
   EXPECT_EQ(units.y_offset, (std::vector<double>{10, -2}));
@@ -39,7 +41,7 @@ TEST(MakeUnits, MotionIsScaledByTheStepAboutTheMean) {
 }
 
 TEST(MakeUnits, PhysicalMapsAreLeftInTheUsersUnits) {
-  const prior::Expert expert = prior::make_expert("linear-motion", 0, 0.5, {"a", "b"});
+  const prior::Expert expert = prior::make_expert(test::named("linear-motion"), {"a", "b"});
   const Units units = make_units(expert, two_channels(), 0.5);
   EXPECT_EQ(units.y_scale, (std::vector<double>{1, 1}));
   EXPECT_EQ(units.y_offset, (std::vector<double>{0, 0}));
@@ -48,9 +50,9 @@ TEST(MakeUnits, PhysicalMapsAreLeftInTheUsersUnits) {
 }
 
 TEST(MakeFeatures, AreInTheModelsUnits) {
-  const prior::Expert expert = prior::make_expert("constant-velocity", 0, 0.5, {"a", "b"});
+  const prior::Expert expert = prior::make_expert(test::named("constant-velocity"), {"a", "b"});
   const Units units = make_units(expert, two_channels(), 0.5);
-  const FeatureSpec features = make_features(expert, two_channels(), units);
+  const FeatureSpec features = make_features(expert, two_channels(), {}, units);
   EXPECT_EQ(features.mean, (std::vector<double>{0, 0}));
   EXPECT_EQ(features.spread, (std::vector<double>{8, 1.5}));
   EXPECT_EQ(features.step, (std::vector<double>{2, 2}));
@@ -58,9 +60,9 @@ TEST(MakeFeatures, AreInTheModelsUnits) {
   EXPECT_EQ(features.measured_state, (std::vector<int>{0, 2}));
   EXPECT_EQ(features.channel_of_state, (std::vector<int>{0, 0, 1, 1}));
 
-  const prior::Expert physical = prior::make_expert("linear-motion", 0, 0.5, {"a", "b"});
+  const prior::Expert physical = prior::make_expert(test::named("linear-motion"), {"a", "b"});
   const FeatureSpec plain =
-      make_features(physical, two_channels(), make_units(physical, two_channels(), 0.5));
+      make_features(physical, two_channels(), {}, make_units(physical, two_channels(), 0.5));
   EXPECT_EQ(plain.mean, (std::vector<double>{10, -2}));
   EXPECT_EQ(plain.spread, (std::vector<double>{4, 3}));
   EXPECT_EQ(plain.step, (std::vector<double>{1, 4}));
@@ -109,6 +111,63 @@ TEST(LearnedModel, TakesNewNumbers) {
   EXPECT_THROW(model->set_R({-1}), ConfigError);
 }
 
+TEST(MakeFeatures, TakeInWhatDrivesTheSteps) {
+  DriveStatistics drive;
+  drive.irregular = true;
+  drive.u_mean = {3};
+  drive.u_spread = {0.5};
+  const prior::Expert expert = prior::make_expert(test::named("constant-position"), {"a", "b"});
+  const FeatureSpec features =
+      make_features(expert, two_channels(), drive, make_units(expert, two_channels(), 0.5));
+  EXPECT_TRUE(features.use_dt);
+  EXPECT_EQ(features.u_mean, drive.u_mean);
+  EXPECT_EQ(features.u_spread, drive.u_spread);
+  EXPECT_EQ(features.input_dim(), 5 + 1 + 1);
+}
+
+TEST(LearnedModel, ExpertsParametersStartWhereTheySay) {
+  LearnedCase made = test::pendulum_case();
+  const auto model = made.make<double>();
+  EXPECT_EQ(model->theta(), (std::vector<double>{4, 1.5}));
+  EXPECT_EQ(model->window().theta, model->theta().data());
+  model->set_theta({9, 2});
+  EXPECT_EQ(model->theta(), (std::vector<double>{9, 2}));
+  EXPECT_EQ(model->window().theta[0], 9);
+  EXPECT_THROW(model->set_theta({9}), ConfigError);
+  EXPECT_THROW(model->set_theta({9, std::nan("")}), ConfigError);
+  EXPECT_EQ(model->theta(), (std::vector<double>{9, 2}));
+  made.description.theta = {5, 6};
+  EXPECT_EQ(made.make<double>()->theta(), (std::vector<double>{5, 6}));
+}
+
+TEST(LearnedModel, AStepIsInTheUnitOfTheMap) {
+  EXPECT_EQ(test::pendulum_case().make<float>()->map_dt(), 0.25);  // physical
+  EXPECT_EQ(test::static_case(1).make<float>()->map_dt(), 1);      // per step
+  EXPECT_EQ(test::pendulum_case().make<float>()->window().dt, 0.25);
+}
+
+TEST(LearnedModel, MeasuresAState) {
+  const auto linear = test::static_case(2).make<float>();
+  const double at[] = {1, 2, 3, 4};
+  double y[2];
+  linear->measure(at, y);
+  EXPECT_EQ(y[0], 1);
+  EXPECT_EQ(y[1], 3);
+  EXPECT_EQ(linear->emission_at(at), linear->emission().H());
+  const auto pendulum = test::pendulum_case().make<float>();
+  pendulum->set_theta({4, 2});
+  const double x[] = {0.7, -1.2};
+  pendulum->measure(x, y);
+  EXPECT_NEAR(y[0], 2 * std::sin(0.7), 1e-15);
+  EXPECT_EQ(y[1], -1.2);
+  const std::vector<double> H = pendulum->emission_at(x);
+  ASSERT_EQ(H.size(), 4u);
+  EXPECT_NEAR(H[0], 2 * std::cos(0.7), 1e-15);
+  EXPECT_EQ(H[1], 0);
+  EXPECT_EQ(H[2], 0);
+  EXPECT_EQ(H[3], 1);
+}
+
 TEST(LearnedModel, RefusesWhatContradictsItself) {
   const double infinity = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -138,13 +197,22 @@ TEST(LearnedModel, RefusesWhatContradictsItself) {
   expect_names(refused([&](C& c) { c.description.features.mean[1] = nan; }), "features.mean");
   expect_names(refused([](C& c) { c.description.dt = 0; }), "dt = 0");
   expect_names(refused([&](C& c) { c.description.dt = infinity; }), "dt = inf");
-  expect_names(refused([](C& c) { c.description.prior = "guess"; }), "guess");
+  expect_names(refused([](C& c) { c.description.prior.name = "guess"; }), "guess");
   expect_names(refused([](C& c) { c.description.hidden = 0; }), "hidden = 0");
   expect_names(refused([](C& c) { c.parameters.pop_back(); }), "the parameter block");
   expect_names(refused([](C& c) { c.description.decoder = {3}; }), "the parameter block");
   expect_names(refused([&](C& c) { c.parameters[7] = nan; }), "not finite");
   expect_names(refused([](C& c) { c.R.pop_back(); }), "R has 3 entries");
   expect_names(refused([](C& c) { c.R[0] = 0; }), "R[0,0]");
+  expect_names(refused([](C& c) { c.description.features.u_mean = {1}; }), "features.u_mean");
+  expect_names(refused([](C& c) { c.description.input_names = {"u"}; }), "features.u_mean");
+  expect_names(refused([](C& c) {
+                 c.description.input_names = {"u"};
+                 c.description.features.u_mean = {1};
+                 c.description.features.u_spread = {0};
+               }),
+               "features.u_spread");
+  expect_names(refused([](C& c) { c.description.theta = {1}; }), "theta has 1");
 }
 
 }  // namespace

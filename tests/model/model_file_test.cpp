@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kalmia/error.hpp"
+#include "model/expert_json.hpp"
 #include "model/learned_cases.hpp"
 #include "support/scratch_folder.hpp"
 
@@ -74,9 +75,9 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   const ModelDescription& p = a.description();
   const ModelDescription& q = b.description();
   EXPECT_EQ(p.measured_names, q.measured_names);
-  EXPECT_EQ(p.prior, q.prior);
-  EXPECT_EQ(p.prior_order, q.prior_order);
-  EXPECT_EQ(p.prior_damping, q.prior_damping);
+  EXPECT_EQ(p.input_names, q.input_names);
+  EXPECT_EQ(expert_json(p.prior), expert_json(q.prior));
+  EXPECT_EQ(p.theta, q.theta);
   EXPECT_EQ(p.dt, q.dt);
   EXPECT_EQ(p.units.y_scale, q.units.y_scale);
   EXPECT_EQ(p.units.y_offset, q.units.y_offset);
@@ -86,6 +87,9 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   EXPECT_EQ(p.features.spread, q.features.spread);
   EXPECT_EQ(p.features.step, q.features.step);
   EXPECT_EQ(p.features.use_level, q.features.use_level);
+  EXPECT_EQ(p.features.use_dt, q.features.use_dt);
+  EXPECT_EQ(p.features.u_mean, q.features.u_mean);
+  EXPECT_EQ(p.features.u_spread, q.features.u_spread);
   EXPECT_EQ(p.features.measured_state, q.features.measured_state);
   EXPECT_EQ(p.features.channel_of_state, q.features.channel_of_state);
   EXPECT_EQ(p.encoder, q.encoder);
@@ -102,9 +106,11 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
 }
 
 TEST(ModelFile, RoundTripGivesTheSameNumbersAndBytes) {
-  for (const LearnedCase& made :
-       {full_case(), test::static_case(1), test::network_case(1, 42, nn::EncoderKind::Lstm),
-        test::network_case(2, 43, nn::EncoderKind::Conv)}) {
+  LearnedCase learned = test::pendulum_case();
+  learned.description.theta = {1.0 / 3, 0.1};
+  for (const LearnedCase& made : {full_case(), test::static_case(1), learned,
+                                  test::network_case(1, 42, nn::EncoderKind::Lstm),
+                                  test::network_case(2, 43, nn::EncoderKind::Conv)}) {
     const auto model = made.make<float>();
     const std::string bytes = model_file_bytes(*model);
     EXPECT_EQ(bytes, model_file_bytes(*model));
@@ -245,8 +251,11 @@ TEST(ModelFile, ContradictionsAreRefused) {
   expect_has(refused([](Json&, Json& d) { d["networks"]["encoder"] = "conv"; }),
              "parameters, more");
   expect_has(refused([](Json&, Json& d) { d["networks"]["encoder"] = "wave"; }), "\"wave\"");
-  expect_has(refused([](Json&, Json& d) { d["prior_order"] = 2000000000; }), "order");
-  expect_has(refused([](Json&, Json& d) { d["prior"] = "magic"; }), "magic");
+  expect_has(refused([](Json&, Json& d) { d["prior"]["order"] = 2000000000; }), "order");
+  expect_has(refused([](Json&, Json& d) { d["prior"]["name"] = "magic"; }), "magic");
+  expect_has(refused([](Json&, Json& d) { d["prior"] = "constant-velocity"; }), "damaged");
+  expect_has(refused([](Json&, Json& d) { d["theta"] = {1}; }), "theta");
+  expect_has(refused([](Json&, Json& d) { d["inputs"] = {"u"}; }), "features.u_mean");
   expect_has(refused([](Json&, Json& d) { d["dt"] = 0; }), "dt");
   expect_has(refused([](Json&, Json& d) { d["units"]["y_scale"] = {nullptr}; }), "damaged");
   expect_has(refused([](Json&, Json& d) { d.erase("features"); }), "features");
@@ -279,7 +288,7 @@ TEST(ModelFile, NamesThatAreNoUtf8AreSavedAllTheSame) {
 TEST(DescriptionJson, TellsWhatTheModelIs) {
   const auto model = full_case().make<float>();
   const Json json = Json::parse(description_json(*model));
-  EXPECT_EQ(json.at("prior"), "constant-velocity");
+  EXPECT_EQ(json.at("prior").at("name"), "constant-velocity");
   EXPECT_EQ(json.at("states"), Json({"north", "north_rate", "east", "east_rate"}));
   EXPECT_EQ(json.at("noise"), "0.5,0.3");
   EXPECT_EQ(json.at("parameters"), model->parameters().size());

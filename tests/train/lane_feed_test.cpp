@@ -232,6 +232,51 @@ TEST(LaneFeed, HiddenValuesReachNothing) {
   EXPECT_NEAR(touched / runs, 4, 0.4);
 }
 
+// A step comes with its own length, and with the inputs of the step before it.
+TEST(LaneFeed, LengthsAndInputsBelongToTheStep) {
+  Dataset data = numbered({400, 90});
+  data.time_kind = TimeKind::Number;
+  data.u_names = {"u"};
+  for (Series& series : data.series) {
+    double t = 0;
+    for (int k = 0; k < series.steps; ++k) {
+      t += k % 3 == 0 ? 1 + 0.001 * k : 1;
+      series.t.push_back(t);
+      series.u.push_back(1e-4 * series.y[static_cast<std::size_t>(k)]);
+    }
+  }
+  const Fixture f(data);
+  const model::FeatureSpec& spec = f.c.description.features;
+  ASSERT_TRUE(spec.use_dt);
+  ThreadTeam team(1);
+  LaneFeed feed = f.feed(f.c.everything(), {16, 16, 0.1, 3});
+  const int rows = spec.input_dim();
+  int checked = 0;
+  for (int window = 0; window < 60; ++window) {
+    feed.next(team);
+    for (const Lane& lane : lanes_of(feed)) {
+      int number = -1;  // of the step, from the last value that was shown
+      for (int k = 0; k < lane.length(); ++k) {
+        const bool shown = lane.at(lane.group.observed, k, 1) != 0;
+        number = shown        ? static_cast<int>(std::lround(f.user(lane.at(lane.group.y, k, 1))))
+                 : number < 0 ? -1
+                              : number + 1;
+        if (number < 0 || (k == 0 && lane.fresh())) continue;
+        const auto s = static_cast<std::size_t>(number / 10000 - 1);
+        const auto at = static_cast<std::size_t>(number % 10000);
+        const Series& series = data.series[s];
+        const double length = series.t[at] - series.t[at - 1];
+        ASSERT_NEAR(lane.at(lane.group.dt, k, 1), length / f.c.description.dt, 1e-12);
+        ASSERT_NEAR(lane.feature(k, rows, rows - 2), std::log(length / f.c.description.dt), 1e-6);
+        ASSERT_NEAR(lane.feature(k, rows, rows - 1),
+                    (series.u[at - 1] - spec.u_mean[0]) / spec.u_spread[0], 1e-5);
+        ++checked;
+      }
+    }
+  }
+  EXPECT_GT(checked, 1000);
+}
+
 TEST(LaneFeed, NoGapsUnlessAskedFor) {
   const Fixture f(numbered({500}));
   ThreadTeam team(1);
@@ -276,7 +321,7 @@ TEST(LaneFeed, HeldOutValuesAreNotSeen) {
     for (int k = each.score_from; k < each.stretch.end; ++k)
       changed.series[static_cast<std::size_t>(each.stretch.series)].y[static_cast<std::size_t>(k)] =
           -1e9;
-  const ScaledData other(changed, f.c.description.units);
+  const ScaledData other(changed, f.c.description.units, 1);
   ThreadTeam team(1);
   const FeedOptions options{32, 32, 0.1, 1};
   LaneFeed a = f.feed(split.training, options);

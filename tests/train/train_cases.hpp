@@ -10,6 +10,7 @@
 #include "kalmia/classical.hpp"
 #include "kalmia/data.hpp"
 #include "model/learned_model.hpp"
+#include "support/expert_spec.hpp"
 #include "train/static_stage.hpp"
 #include "train/training_data.hpp"
 
@@ -63,7 +64,7 @@ inline LinearModel classical_model(const StaticResult& fitted) {
   LinearModel linear;
   linear.state_dim = static_cast<int>(N);
   linear.meas_dim = static_cast<int>(M);
-  linear.H = model->expert().emission();
+  linear.H = model->expert().H;
   for (const prior::StateKind& i : states)
     for (const prior::StateKind& j : states) {
       const int up = j.derivative - i.derivative;
@@ -85,14 +86,18 @@ inline LinearModel classical_model(const StaticResult& fitted) {
 struct Case {
   Dataset data;
   std::vector<model::ChannelStatistics> channels;
+  model::DriveStatistics drive;
   model::ModelDescription description;
   ScaledData scaled;
 
   Case(Dataset the_data, const std::string& prior)
+      : Case(std::move(the_data), test::named(prior)) {}
+  Case(Dataset the_data, const prior::ExpertSpec& prior)
       : data(std::move(the_data)),
         channels(model::channel_statistics(data)),
+        drive(model::drive_statistics(data)),
         description(describe(prior)),
-        scaled(data, description.units) {}
+        scaled(data, description.units, description.dt) {}
 
   std::vector<Stretch> everything() const {
     std::vector<Stretch> all;
@@ -102,14 +107,15 @@ struct Case {
   }
 
  private:
-  model::ModelDescription describe(const std::string& prior) const {
+  model::ModelDescription describe(const prior::ExpertSpec& prior) const {
     model::ModelDescription d;
     d.measured_names = data.y_names;
     d.prior = prior;
-    d.dt = data.step_size();
-    const prior::Expert expert = prior::make_expert(prior, 0, d.dt, d.measured_names);
+    d.input_names = data.u_names;
+    d.dt = drive.dt;
+    const prior::Expert expert = model::expert_of(d);
     d.units = model::make_units(expert, channels, d.dt);
-    d.features = model::make_features(expert, channels, d.units);
+    d.features = model::make_features(expert, channels, drive, d.units);
     return d;
   }
 };

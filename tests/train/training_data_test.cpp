@@ -128,7 +128,7 @@ TEST(ScaledData, UnitsAndMissingValues) {
   data.series.resize(2);
   data.series[1].steps = 2;
   data.series[1].y = {1, 20, 3, kMissing};
-  const ScaledData scaled(data, {{2, 10}, {1, -10}, {}, {}});
+  const ScaledData scaled(data, {{2, 10}, {1, -10}, {}, {}}, 1);
   EXPECT_EQ(scaled.at(1, 0)[0], 0);
   EXPECT_EQ(scaled.at(1, 0)[1], 3);
   EXPECT_EQ(scaled.at(1, 1)[0], 1);
@@ -137,6 +137,35 @@ TEST(ScaledData, UnitsAndMissingValues) {
   EXPECT_EQ(measured.values, 3);
   EXPECT_NEAR(measured.log_units, 2 * std::log(2) + std::log(10), 1e-12);
   EXPECT_EQ(scaled.measured(Stretch{1, 1, 1}).values, 0);
+}
+
+TEST(ScaledData, LengthsAreInUsualStepsAndInputsAsTheyAre) {
+  Dataset data = dataset_of({{1, 2, 3}, {4, 5, 6}});
+  data.time_kind = TimeKind::Number;
+  data.u_names = {"a", "b"};
+  data.series[0].t = {0, 0.5, 1};
+  data.series[0].u = {1, 2, 3, 4, 5, 6};
+  const model::Units units{{1}, {0}, {}, {}};
+  data.series[1].t = {7, 8, 8.25};
+  data.series[1].u = {7, 8, kMissing, 10, 11, 12};
+  const ScaledData scaled(data, units, 0.5);
+  EXPECT_TRUE(scaled.irregular());
+  EXPECT_EQ(scaled.dt_ratio(0, 0), nullptr);  // all usual
+  EXPECT_EQ(scaled.dt_ratio(1, 1)[0], 2);
+  EXPECT_EQ(scaled.dt_ratio(1, 1)[1], 0.5);
+  EXPECT_EQ(scaled.inputs(0, 1)[1], 4);
+  EXPECT_EQ(scaled.inputs(1, 1)[0], 7);  // the one before
+  const infer::Piece piece = scaled.piece({1, 1, 3});
+  EXPECT_EQ(piece.steps, 2);
+  EXPECT_EQ(piece.y[0], 5);
+  EXPECT_EQ(piece.dt_ratio[0], 2);
+  EXPECT_EQ(piece.u[1], 10);
+  data.series.pop_back();
+  EXPECT_FALSE(ScaledData(data, units, 0.5).irregular());
+  EXPECT_TRUE(ScaledData(data, units, 0.25).irregular());
+  data.u_names.clear();
+  data.series[0].u.clear();
+  EXPECT_EQ(ScaledData(data, units, 0.5).inputs(0, 1), nullptr);
 }
 
 TEST(HeldOutLoss, IsTheClassicalLikelihoodInTheUsersUnits) {
