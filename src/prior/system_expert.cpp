@@ -160,6 +160,7 @@ class SystemReader {
   void set_measure() {
     Expert& expert = draft_.expert;
     expert.states.assign(system_.states.size(), StateKind{-1, 0});
+    refuse_twice(system_.measure, "system.measure");
     for (const Equation& each : system_.measure)
       if (index_of(channels_, each.name) < 0)
         throw ConfigError("system.measure." + each.name +
@@ -192,7 +193,15 @@ class SystemReader {
                           "not on dt or an input");
   }
 
+  static void refuse_twice(const auto& named, const std::string& place) {
+    std::set<std::string> seen;
+    for (const auto& each : named)
+      if (!seen.insert(each.name).second)
+        throw ConfigError(place + "." + each.name + " is given twice");
+  }
+
   void set_initial() {
+    refuse_twice(system_.initial, "system.initial");
     for (const InitialState& each : system_.initial) {
       const std::string place = "system.initial." + each.name;
       if (index_of(system_.states, each.name) < 0)
