@@ -1,6 +1,9 @@
 #include "prior/dynamics.hpp"
 
 #include <map>
+#include <string>
+
+#include "kalmia/error.hpp"
 
 namespace kalmia::prior {
 namespace {
@@ -9,12 +12,20 @@ using expr::Graph;
 using expr::Node;
 
 Node sum_of_products(Graph& graph, int count, const auto& a, const auto& b) {
+  require_size(graph);
   Node sum = graph.constant(0);
   for (int i = 0; i < count; ++i) sum = graph.add(sum, graph.multiply(a(i), b(i)));
   return sum;
 }
 
 }  // namespace
+
+void require_size(const Graph& graph) {
+  if (graph.size() > kMostNodes)
+    throw ConfigError("the equations of one step grew to " + std::to_string(graph.size()) +
+                      " operations, but at most " + std::to_string(kMostNodes) +
+                      " are possible; take fewer substeps or a lower order");
+}
 
 LinearNodes linearised(Graph& graph, const Symbols& symbols, std::span<const Node> next) {
   const int N = symbols.states;
@@ -23,7 +34,10 @@ LinearNodes linearised(Graph& graph, const Symbols& symbols, std::span<const Nod
   LinearNodes result;
   for (const Node each : next) {
     Nodes row;
-    for (int j = 0; j < N; ++j) row.push_back(graph.derivative(each, symbols.x(j)));
+    for (int j = 0; j < N; ++j) {
+      row.push_back(graph.derivative(each, symbols.x(j)));
+      require_size(graph);
+    }
     const Nodes row_at_zero = graph.substitute(row, at_zero);
     result.e.push_back(
         row_at_zero == row
@@ -52,6 +66,7 @@ Nodes rk4_flow(Graph& graph, const Symbols& symbols, std::span<const Node> f, in
     return graph.substitute(f, at);
   };
   for (int s = 0; s < substeps; ++s) {
+    require_size(graph);
     const Nodes k1 = slope(0, {}), k2 = slope(0.5, k1), k3 = slope(0.5, k2), k4 = slope(1, k3);
     const Node sixth = graph.divide(dt, graph.constant(6));
     for (std::size_t i = 0; i < N; ++i) {

@@ -1,6 +1,7 @@
 // A system's equations as a graph: what the named experts build and a user's text becomes.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,13 @@ using Nodes = std::vector<expr::Node>;
 struct LinearNodes {
   Nodes F, e;
 };
+
+/// More operations in one step than any sensible system has; a guard against equations that swell.
+inline constexpr std::size_t kMostNodes = 400000;
+
+/// Throws ConfigError if the graph has grown beyond kMostNodes. The functions below ask as they go,
+/// so that equations that swell cost neither the user's time nor memory.
+void require_size(const expr::Graph& graph);
 
 /// The map x' = next(x) linearised at x: F its Jacobian, e = next - F x (zero, exactly, where next
 /// is linear in x).

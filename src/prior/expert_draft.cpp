@@ -11,18 +11,6 @@ namespace {
 
 using expr::Node;
 
-// More than any sensible system; a guard against equations that swell.
-constexpr std::size_t kMostNodes = 400000;
-
-void check_size(const ExpertDraft& draft) {
-  if (draft.graph.size() > kMostNodes)
-    throw ConfigError("prior " + draft.expert.name + ": the equations of one step grew to " +
-                      std::to_string(draft.graph.size()) + " operations, but at most " +
-                      std::to_string(kMostNodes) +
-                      " are possible; take fewer substeps or a lower "
-                      "order");
-}
-
 // The map moves a state independently of where it is: its column of F is that of the identity.
 bool invariant(const ExpertDraft& draft, int column) {
   const int N = draft.symbols.states;
@@ -123,8 +111,8 @@ Expert finish(ExpertDraft& draft, double departure) {
   check_observable(draft);
   if (departure > 0) add_departure(draft, departure);
   set_emission(draft);
+  require_size(draft.graph);
   draft.expert.map = std::make_shared<ProgramMap>(draft.graph, draft.symbols, draft.map);
-  check_size(draft);
   return std::move(draft.expert);
 }
 
