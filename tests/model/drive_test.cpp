@@ -1,0 +1,132 @@
+#include "model/drive.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kalmia/error.hpp"
+#include "support/scratch_folder.hpp"
+
+namespace kalmia::model {
+namespace {
+
+const double kMissing = std::nan("");
+
+// One series at these times, with these values of inputs a and b.
+Dataset driven(const std::vector<double>& t, const std::vector<double>& u = {}) {
+  Dataset data;
+  data.source = "plant.csv";
+  data.time_kind = TimeKind::Number;
+  data.y_names = {"y"};
+  if (!u.empty()) data.u_names = {"a", "b"};
+  Series& series = data.series.emplace_back();
+  series.key = "first";
+  series.steps = static_cast<int>(t.size());
+  series.t = t;
+  series.y.assign(t.size(), 0);
+  series.u = u;
+  return data;
+}
+
+SeriesDrive drive_of(const Dataset& data, double dt) {
+  return series_drive(data, data.series[0], dt);
+}
+
+TEST(SeriesDrive, RegularTimesHaveNoLengths) {
+  EXPECT_TRUE(drive_of(driven({0, 0.5, 1, 1.5}), 0.5).dt.empty());
+  // Within a hundredth of a step.
+  EXPECT_TRUE(drive_of(driven({0, 0.504, 1, 1.504}), 0.5).dt.empty());
+  EXPECT_TRUE(drive_of(driven({}), 0.5).dt.empty());
+  EXPECT_TRUE(drive_of(driven({3}), 0.5).dt.empty());
+}
+
+TEST(SeriesDrive, OtherTimesHaveTheirLengths) {
+  EXPECT_EQ(drive_of(driven({1, 1.5, 4, 4.25}), 0.5).dt,
+            (std::vector<double>{0.5, 0.5, 2.5, 0.25}));
+  // Regular, but not as the model knows it.
+  EXPECT_EQ(drive_of(driven({0, 1, 2}), 0.5).dt, (std::vector<double>{0.5, 1, 1}));
+  EXPECT_EQ(drive_of(driven({0, 0.508, 1}), 0.5).dt.size(), 3u);
+}
+
+TEST(SeriesDrive, TimeMustRise) {
+  EXPECT_EQ(message_of<DataError>([] {
+              drive_of(driven({0, 1, 1}), 1);
+            }),
+            "plant.csv, series \"first\", step 3: the time is 1 after 1, but time must rise from "
+            "step to step");
+  EXPECT_THROW(drive_of(driven({0, 1, 0.5}), 1), DataError);
+  EXPECT_THROW(drive_of(driven({0, kMissing, 2}), 1), DataError);
+  EXPECT_THROW(drive_of(driven({0, 1, std::numeric_limits<double>::infinity()}), 1), DataError);
+}
+
+TEST(SeriesDrive, InputsAreFilledFromTheOneBefore) {
+  const Dataset data = driven({0, 1, 2, 3}, {kMissing, 10, 2, kMissing, kMissing, kMissing, 4, 13});
+  EXPECT_EQ(drive_of(data, 1).u, (std::vector<double>{2, 10, 2, 10, 2, 10, 4, 13}));
+  EXPECT_TRUE(drive_of(driven({0, 1}), 1).u.empty());
+}
+
+TEST(SeriesDrive, InputsThatCannotBeUsedAreRefused) {
+  EXPECT_EQ(message_of<DataError>([] {
+              drive_of(driven({0, 1}, {1, kMissing, 2, kMissing}), 1);
+            }),
+            "plant.csv, series \"first\", step 1, column b: the input has no values");
+  EXPECT_EQ(message_of<DataError>([] {
+              drive_of(driven({0, 1}, {1, 2, 3, -std::numeric_limits<double>::infinity()}), 1);
+            }),
+            "plant.csv, series \"first\", step 2, column b: the input is infinite");
+  Dataset cut = driven({0, 1}, {1, 2, 3, 4});
+  cut.series[0].u.pop_back();
+  EXPECT_EQ(message_of<DataError>([&] { drive_of(cut, 1); }),
+            "plant.csv, series \"first\", step 1: 3 inputs, but 2 steps of 2");
+}
+
+TEST(DriveStatistics, TheUsualLengthIsTheMedian) {
+  const DriveStatistics found = drive_statistics(driven({0, 0.5, 1, 1.5, 4, 4.5}));
+  EXPECT_EQ(found.dt, 0.5);
+  EXPECT_TRUE(found.irregular);
+  EXPECT_EQ(found.furthest, 2);
+  const DriveStatistics regular = drive_statistics(driven({0, 0.5, 1, 1.502, 2}));
+  EXPECT_EQ(regular.dt, 0.5);
+  EXPECT_FALSE(regular.irregular);
+  Dataset untimed = driven({});
+  untimed.time_kind = TimeKind::None;
+  EXPECT_EQ(drive_statistics(untimed).dt, 1);
+  EXPECT_FALSE(drive_statistics(untimed).irregular);
+}
+
+// One series that differs is enough.
+TEST(DriveStatistics, AllSeriesCount) {
+  Dataset data = driven({0, 1, 2, 3, 4, 5}, {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0});
+  data.series.push_back(data.series[0]);
+  data.series[1].key = "second";
+  data.series[1].t = {0, 1, 1.5, 3, 4, 5};
+  data.series[1].u.assign(12, 7);
+  const DriveStatistics found = drive_statistics(data);
+  EXPECT_EQ(found.dt, 1);
+  EXPECT_TRUE(found.irregular);
+  EXPECT_EQ(found.furthest, 0.5);
+  ASSERT_EQ(found.u_mean.size(), 2u);
+  EXPECT_NEAR(found.u_mean[0], (21 + 42) / 12.0, 1e-14);
+  EXPECT_NEAR(found.u_mean[1], 3.5, 1e-14);
+  EXPECT_NEAR(found.u_spread[0], std::sqrt((91 + 6 * 49) / 12.0 - 5.25 * 5.25), 1e-14);
+  EXPECT_NEAR(found.u_spread[1], 3.5, 1e-14);
+  data.series[1].t[3] = 1;
+  EXPECT_NE(
+      message_of<DataError>([&] { drive_statistics(data); }).find("series \"second\", step 4"),
+      std::string::npos);
+}
+
+// An input that never changes has no spread to divide by.
+TEST(DriveStatistics, AConstantInputHasSpreadOne) {
+  const DriveStatistics found = drive_statistics(driven({0, 1, 2}, {0.1, 0, 0.1, 0, 0.1, 0}));
+  EXPECT_EQ(found.u_spread, (std::vector<double>{1, 1}));
+}
+
+TEST(DriveStatistics, TimeThatStandsStillIsRefused) {
+  EXPECT_THROW(drive_statistics(driven({1, 1, 1, 1})), DataError);
+}
+
+}  // namespace
+}  // namespace kalmia::model

@@ -1,0 +1,123 @@
+#include "model/expert_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace kalmia::model {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void expect_same(const std::vector<Equation>& a, const std::vector<Equation>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].name, b[i].name);
+    EXPECT_EQ(a[i].text, b[i].text);
+  }
+}
+
+void expect_same(const prior::ExpertSpec& a, const prior::ExpertSpec& b) {
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.flow, b.flow);
+  EXPECT_EQ(a.order, b.order);
+  EXPECT_EQ(a.substeps, b.substeps);
+  EXPECT_EQ(a.departure, b.departure);
+  const System &s = a.system, &t = b.system;
+  EXPECT_EQ(s.states, t.states);
+  EXPECT_EQ(s.inputs, t.inputs);
+  ASSERT_EQ(s.parameters.size(), t.parameters.size());
+  for (std::size_t i = 0; i < s.parameters.size(); ++i) {
+    EXPECT_EQ(s.parameters[i].name, t.parameters[i].name);
+    EXPECT_EQ(s.parameters[i].value, t.parameters[i].value);
+    EXPECT_EQ(s.parameters[i].learn, t.parameters[i].learn);
+    EXPECT_EQ(s.parameters[i].lower, t.parameters[i].lower);
+    EXPECT_EQ(s.parameters[i].upper, t.parameters[i].upper);
+  }
+  expect_same(s.define, t.define);
+  expect_same(s.ode, t.ode);
+  EXPECT_EQ(s.matrix, t.matrix);
+  expect_same(s.next, t.next);
+  EXPECT_EQ(s.flow, t.flow);
+  EXPECT_EQ(s.order, t.order);
+  EXPECT_EQ(s.substeps, t.substeps);
+  expect_same(s.measure, t.measure);
+  ASSERT_EQ(s.initial.size(), t.initial.size());
+  for (std::size_t i = 0; i < s.initial.size(); ++i) {
+    EXPECT_EQ(s.initial[i].name, t.initial[i].name);
+    EXPECT_EQ(s.initial[i].mean, t.initial[i].mean);
+    EXPECT_EQ(s.initial[i].std, t.initial[i].std);
+  }
+}
+
+// Through text, as a file holds it.
+prior::ExpertSpec again(const prior::ExpertSpec& spec) {
+  return expert_from_json(Json::parse(expert_json(spec).dump()));
+}
+
+TEST(ExpertJson, ANamedPriorIsItsName) {
+  prior::ExpertSpec spec;
+  spec.name = "constant-velocity";
+  EXPECT_EQ(expert_json(spec).dump(), R"({"name":"constant-velocity"})");
+  expect_same(spec, again(spec));
+}
+
+TEST(ExpertJson, RoundTrip) {
+  prior::ExpertSpec spec;
+  spec.name = "lorenz";
+  spec.flow = "rk4";
+  spec.order = 3;
+  spec.substeps = 4;
+  spec.departure = 0.1;
+  expect_same(spec, again(spec));
+  spec.name = "system";
+  System& s = spec.system;
+  s.states = {"angle", "rate"};
+  s.inputs = {"motor"};
+  s.parameters = {{"g", 9.81, false, -kInfinity, kInfinity},
+                  {"length", 1.0 / 3, true, 0.1, kInfinity},
+                  {"friction", 0, true, -kInfinity, 2}};
+  s.define = {{"pull", "-g/length * sin(angle)"}, {"push", "motor"}};
+  s.ode = {{"angle", "rate"}, {"rate", "pull + push - friction*rate"}};
+  s.matrix = {{"0", "1"}, {"-g", "-friction"}};
+  s.next = {{"angle", "angle + dt*rate"}};
+  s.flow = "taylor";
+  s.order = 5;
+  s.substeps = 7;
+  s.measure = {{"across", "\"quoted\" sin(angle)"}};
+  s.initial = {{"rate", -1.5, 0.1}};
+  expect_same(spec, again(spec));
+}
+
+TEST(ExpertJson, WhatIsMissingOrOfAWrongTypeIsRefused) {
+  prior::ExpertSpec spec;
+  spec.name = "system";
+  spec.system.states = {"a"};
+  spec.system.parameters = {{"p", 1, true, 0, 2}};
+  const Json json = expert_json(spec);
+  const auto without = [&](const char* pointer) {
+    Json damaged = json;
+    const Json::json_pointer at(pointer);
+    damaged[at.parent_pointer()].erase(at.back());
+    return damaged;
+  };
+  EXPECT_THROW(expert_from_json(Json::object()), Json::exception);
+  for (const char* key :
+       {"/system/states", "/system/inputs", "/system/parameters", "/system/define", "/system/ode",
+        "/system/matrix", "/system/next", "/system/flow", "/system/order", "/system/substeps",
+        "/system/measure", "/system/initial"})
+    EXPECT_THROW(expert_from_json(without(key)), Json::exception) << key;
+  Json wrong = json;
+  wrong["system"]["ode"] = {{"a"}};
+  EXPECT_THROW(expert_from_json(wrong), Json::exception);
+  wrong = json;
+  wrong["order"] = "two";
+  EXPECT_THROW(expert_from_json(wrong), Json::exception);
+}
+
+}  // namespace
+}  // namespace kalmia::model
