@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kalmia/simulate.hpp"
+#include "support/expert_spec.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
@@ -247,6 +248,98 @@ TEST(StaticStage, Interruption) {
   ASSERT_EQ(losses.size(), 3u);
   EXPECT_EQ(fitted.training_loss, losses.back());
   EXPECT_NEAR(-log_likelihood(classical_model(fitted), c.data) / 400, losses.back(), 1e-9);
+}
+
+double theta_of(const StaticResult& fitted, const std::string& name) {
+  const prior::Expert expert = model::expert_of(fitted.description);
+  for (std::size_t i = 0; i < expert.parameters.size(); ++i)
+    if (expert.parameters[i].name == name) return fitted.description.theta.at(i);
+  ADD_FAILURE() << name;
+  return 0;
+}
+
+// The angle alone is measured; gravity starts a fifth too low.
+TEST(StaticStage, ParametersOfAPendulumAreRecovered) {
+  SimulateOptions options;
+  options.steps = 2000;
+  options.series = 4;
+  prior::ExpertSpec spec = test::named("system");
+  spec.system.states = {"y1", "rate"};
+  spec.system.parameters = {{"gravity", 0.8 * 9.81, true, 0}, {"friction", 0.5, true, 0, 5}};
+  spec.system.ode = {{"y1", "rate"}, {"rate", "-gravity*sin(y1) - friction*rate"}};
+  const Case c(simulate("pendulum", options), spec);
+  const StaticResult fitted = fit_all(c);
+  EXPECT_NEAR(theta_of(fitted, "gravity"), 9.81, 0.03 * 9.81);
+  EXPECT_NEAR(theta_of(fitted, "friction"), 0.1, 0.08);
+  EXPECT_EQ(fitted.free_parameters, 3 + 2 + 1);
+  // As given, they predict worse.
+  for (Parameter& each : spec.system.parameters) each.learn = false;
+  const StaticResult held = fit_all(Case(c.data, spec));
+  EXPECT_EQ(held.description.theta, (std::vector<double>{0.8 * 9.81, 0.5}));
+  EXPECT_LT(fitted.training_loss, held.training_loss - 0.01);
+}
+
+TEST(StaticStage, ParametersOfLorenzAreRecovered) {
+  SimulateOptions options;
+  options.steps = 1000;
+  prior::ExpertSpec spec = test::named("system");
+  spec.system.states = {"y1", "y2", "y3"};
+  spec.system.parameters = {
+      {"sigma", 12, true}, {"rho", 22.4, true, 1, 100}, {"beta", 0.8 * 8 / 3, true, 0}};
+  spec.system.ode = {
+      {"y1", "sigma*(y2 - y1)"}, {"y2", "y1*(rho - y3) - y2"}, {"y3", "y1*y2 - beta*y3"}};
+  const Case c(simulate("lorenz", options), spec);
+  const StaticResult fitted = fit_all(c);
+  EXPECT_NEAR(theta_of(fitted, "sigma"), 10, 0.2);
+  EXPECT_NEAR(theta_of(fitted, "rho"), 28, 0.2);
+  EXPECT_NEAR(theta_of(fitted, "beta"), 8.0 / 3, 0.05);
+}
+
+// x' = -x / 2 + force, at times that differ.
+TEST(StaticStage, AnInputsGainIsLearnedAtAnyTimes) {
+  Dataset data = dataset_of({{}});
+  data.time_kind = TimeKind::Number;
+  data.u_names = {"force"};
+  Series& series = data.series[0];
+  RandomStream random(17, "driven");
+  double x = 0, t = 0, force = 0;
+  for (int k = 0; k < 1500; ++k) {
+    series.t.push_back(t);
+    series.y.push_back(x + 0.1 * random.normal());
+    force = 0.9 * force + random.normal();
+    series.u.push_back(force);
+    const double dt = random.uniform(0.1, 1), decay = std::exp(-0.5 * dt);
+    x = decay * x + 2 * (1 - decay) * 0.7 * force + 0.05 * std::sqrt(dt) * random.normal();
+    t += dt;
+  }
+  series.steps = 1500;
+  prior::ExpertSpec spec = test::named("system");
+  spec.system.states = {"y"};
+  spec.system.inputs = {"force"};
+  spec.system.parameters = {{"rate", 0.4, true, 0}, {"gain", 1, true}};
+  spec.system.ode = {{"y", "gain*force - rate*y"}};
+  const StaticResult fitted = fit_all(Case(data, spec));
+  EXPECT_NEAR(theta_of(fitted, "rate"), 0.5, 0.01);
+  EXPECT_NEAR(theta_of(fitted, "gain"), 0.7, 0.01);
+}
+
+// What is pulled towards nothing stays near it with little data, and leaves it with much.
+TEST(StaticStage, DeparturesArePulledTowardsNone) {
+  const auto departure = [](int steps, double std) {
+    std::vector<double> y;
+    RandomStream random(18, "decaying");
+    double x = 5;
+    for (int k = 0; k < steps; ++k) {
+      y.push_back(x + 0.05 * random.normal());
+      x = 0.8 * x + random.normal();
+    }
+    prior::ExpertSpec spec = test::named("none");
+    spec.departure = std;
+    return theta_of(fit_all(Case(dataset_of({y}), spec), {Kind::Given, {0.0025}}),
+                    "departure of y by y");
+  };
+  EXPECT_NEAR(departure(3000, 1), 0.8, 0.03);
+  EXPECT_LT(std::abs(departure(3000, 1e-4)), 0.01);
 }
 
 TEST(StaticStage, NetworksOfAnySizeStartFromIt) {

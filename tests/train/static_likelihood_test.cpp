@@ -1,0 +1,196 @@
+#include "train/static_likelihood.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kalmia/simulate.hpp"
+#include "support/gradient_check.hpp"
+#include "train/train_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+using Kind = model::NoiseSpec::Kind;
+
+// A pendulum pushed by an input, seen at times that differ, with gaps.
+Dataset pushed_pendulum() {
+  Dataset data;
+  data.time_kind = TimeKind::Number;
+  data.y_names = {"angle", "rate"};
+  data.u_names = {"push"};
+  RandomStream random(161, "pendulum");
+  for (int s = 0; s < 3; ++s) {
+    Series& series = data.series.emplace_back();
+    series.steps = 40 - 9 * s;
+    double t = 0, angle = 0.5 * random.normal(), rate = 0, push = 0;
+    for (int k = 0; k < series.steps; ++k) {
+      series.t.push_back(t);
+      for (const double truth : {angle, rate})
+        series.y.push_back(random.uniform() < 0.15 ? kMissing : truth + 0.1 * random.normal());
+      push = 0.8 * push + random.normal();
+      series.u.push_back(push);
+      const double length = random.uniform() < 0.5 ? 0.1 : random.uniform(0.05, 0.3);
+      for (int i = 0; i < 20; ++i) {
+        rate += length / 20 * (-4 * std::sin(angle) - 0.3 * rate + 0.5 * push);
+        angle += length / 20 * rate;
+      }
+      t += length;
+    }
+  }
+  return data;
+}
+
+// Every kind of parameter: between bounds, above one, below one, free, and one that is given.
+prior::ExpertSpec pendulum_spec(double departure) {
+  prior::ExpertSpec spec;
+  spec.name = "system";
+  spec.departure = departure;
+  System& s = spec.system;
+  s.states = {"angle", "rate"};
+  s.inputs = {"push"};
+  s.parameters = {{"gravity", 3.5, true, 1, 9},
+                  {"half", 0.5},
+                  {"friction", 0.2, true, 0},
+                  {"wind", -0.1, true, -std::numeric_limits<double>::infinity(), 2},
+                  {"gain", 0.4, true}};
+  s.ode = {{"angle", "rate"},
+           {"rate", "-gravity*sin(angle) - 2*half*friction*rate + gain*push + 0.1*wind"}};
+  return spec;
+}
+
+// The likelihood of a case, from where a fit would start.
+struct Likelihood {
+  Case c;
+  ThreadTeam team{1};
+  StaticResult begun;
+  std::unique_ptr<model::LearnedModel<double>> model;
+  NoiseFactor noise;
+  StaticLikelihood likelihood;
+  std::vector<double> variables, gradient;
+
+  Likelihood(const Dataset& data, const prior::ExpertSpec& spec, Kind kind,
+             const std::vector<double>& R = {})
+      : c(data, spec),
+        begun(begin(c, team, {kind, R})),
+        model(begun.alone<double>()),
+        noise(kind, data.meas_dim(), begun.noise_floor),
+        likelihood(*model, noise, c.scaled, c.everything(), team),
+        variables(likelihood.start()),
+        gradient(variables.size()) {}
+
+  double value() { return likelihood(variables, gradient); }
+
+  // One step of a search: none of the networks' weights, and something of everything else.
+  static StaticResult begin(const Case& c, ThreadTeam& team, const model::NoiseSpec& spec) {
+    StaticOptions options;
+    options.max_iterations = 1;
+    StaticResult result =
+        fit_static(c.description, c.channels, spec, c.scaled, c.everything(), team, options);
+    result.description.theta.clear();
+    return result;
+  }
+};
+
+TEST(StaticLikelihood, GradientMatchesCentralDifferences) {
+  for (const Kind kind : {Kind::LearnDiagonal, Kind::LearnFull})
+    for (const double departure : {0.0, 0.3}) {
+      SCOPED_TRACE((kind == Kind::LearnFull ? "full noise, departure " : "noise, departure ") +
+                   std::to_string(departure));
+      Likelihood l(pushed_pendulum(), pendulum_spec(departure), kind);
+      const std::size_t theta = departure > 0 ? 8 : 4, noise = kind == Kind::LearnFull ? 3 : 2;
+      ASSERT_EQ(l.variables.size(), 3 + theta + noise);
+      EXPECT_EQ(l.likelihood.size(), static_cast<int>(l.variables.size()));
+      EXPECT_EQ(l.likelihood.noise_begin(), static_cast<int>(3 + theta));
+      // Away from where everything starts, so that the pull is felt.
+      RandomStream random(162, "variables");
+      for (double& v : l.variables) v += 0.1 * random.normal();
+      ASSERT_TRUE(std::isfinite(l.value()));
+      const std::vector<double> gradient = l.gradient;
+      for (const double g : gradient) EXPECT_NE(g, 0);
+      const auto part = [&](const char* name, std::size_t from, std::size_t count) {
+        return test::GradientVariable{name, std::span(l.variables).subspan(from, count),
+                                      std::span(gradient).subspan(from, count)};
+      };
+      test::check_gradient(
+          [&] { return l.value(); },
+          {part("L", 0, 3), part("theta", 3, theta), part("noise", 3 + theta, noise)}, 163);
+    }
+}
+
+TEST(StaticLikelihood, GivenNoiseHasNoVariables) {
+  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::Given, {0.01, 0.002, 0.002, 0.02});
+  ASSERT_EQ(l.variables.size(), 7u);
+  ASSERT_TRUE(std::isfinite(l.value()));
+  const std::vector<double> gradient = l.gradient;
+  test::check_gradient([&] { return l.value(); }, {{"all", l.variables, gradient}}, 164);
+  EXPECT_EQ(l.model->emission().R(), (std::vector<double>{0.01, 0.002, 0.002, 0.02}));
+}
+
+// By another way through the data: the filter of inference. The pull is the quadratic of each
+// parameter's prior.
+TEST(StaticLikelihood, IsTheFiltersLikelihoodAndThePull) {
+  Likelihood l(pushed_pendulum(), pendulum_spec(0.3), Kind::LearnDiagonal);
+  const auto value = [&] { return l.likelihood.loss(l.value()); };
+  double pull = 0, values = 0;
+  for (const auto& channel : l.c.channels) values += static_cast<double>(channel.measured);
+  const auto filtered = [&] {
+    std::vector<HeldOut> all;
+    for (const Stretch& each : l.c.everything()) all.push_back({each, 0});
+    return held_out_loss(*l.model, l.c.scaled, all, l.team);
+  };
+  const double start = value();
+  EXPECT_NEAR(start, filtered(), 1e-12);
+  // Only departures are pulled; theirs is 0.3, their variables count from 0 by 1.
+  const double moved[] = {0.1, -0.2, 0.05, 0.15};
+  for (std::size_t i = 0; i < 4; ++i) {
+    l.variables[7 + i] = moved[i];
+    pull += 0.5 * moved[i] * moved[i] / (0.3 * 0.3);
+  }
+  for (std::size_t i = 3; i < 7; ++i) l.variables[i] += 0.05;
+  const double there = value();
+  EXPECT_NEAR(there, filtered() + pull / values, 1e-12);
+  EXPECT_GT(std::abs(there - start), 1e-3);
+}
+
+TEST(StaticLikelihood, VariablesAreTheModels) {
+  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::LearnDiagonal);
+  const std::vector<double> R = l.model->emission().R();
+  const std::vector<double> L(l.model->parameters().begin(), l.model->parameters().end());
+  l.likelihood.set(l.variables);
+  const double start[] = {3.5, 0.5, 0.2, -0.1, 0.4};
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(l.model->theta()[i], start[i], 1e-14);
+  EXPECT_TRUE(std::equal(L.begin(), L.end(), l.model->parameters().begin()));
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(l.model->emission().R()[i], R[i], 1e-12 * R[0]);
+  // gravity is between 1 and 9, friction above 0, wind below 2; what is given stays.
+  l.variables[3] = 40;
+  l.variables[4] = -3;
+  l.variables[5] = 1;
+  l.likelihood.set(l.variables);
+  EXPECT_NEAR(l.model->theta()[0], 9, 1e-12);
+  EXPECT_EQ(l.model->theta()[1], 0.5);
+  EXPECT_NEAR(l.model->theta()[2], 0.2 * std::exp(-3), 1e-15);
+  EXPECT_NEAR(l.model->theta()[3], 2 - 2.1 * std::exp(1), 1e-14);
+}
+
+TEST(StaticLikelihood, WhereItCannotBeComputedThereIsNoNumber) {
+  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::LearnDiagonal);
+  for (const double far : {1e7, std::nan(""), -std::numeric_limits<double>::infinity()}) {
+    std::vector<double> out = l.variables;
+    out[1] = far;
+    EXPECT_TRUE(std::isnan(l.likelihood(out, l.gradient))) << far;
+  }
+  // The noise overflows.
+  std::vector<double> out = l.variables;
+  out.back() = 1000;
+  EXPECT_TRUE(std::isnan(l.likelihood(out, l.gradient)));
+  // And it goes on from there.
+  EXPECT_TRUE(std::isfinite(l.value()));
+}
+
+}  // namespace
+}  // namespace kalmia::train
