@@ -1,11 +1,12 @@
 /// \file
-/// The configuration file of `kalmia fit`: TOML with the tables data, model and train.
+/// The configuration file of `kalmia fit`: TOML with the tables data, model, train and system.
 #pragma once
 
 #include <string>
 
 #include "kalmia/data.hpp"
 #include "kalmia/fit.hpp"
+#include "places.hpp"
 
 namespace kalmia::cli {
 
@@ -14,6 +15,7 @@ struct FitConfig {
   std::string output;  ///< where the model goes
   DataOptions data;
   FitOptions fit;
+  Places places;  ///< where the options of the model were given
 };
 
 /// Whether a file named on the command line is a configuration rather than data.

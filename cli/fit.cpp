@@ -11,6 +11,7 @@
 #include "parser.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "system_options.hpp"
 
 namespace kalmia::cli {
 namespace {
@@ -20,19 +21,24 @@ constexpr const char* kDescription =
     "(.csv, .npy, .npz, .wav, .flac, .jsonl; - is CSV from standard input), or a configuration\n"
     "(.toml) with the tables data, model and train, whose keys are the options below with _ in "
     "place\n"
-    "of -, data.file and output; options on the command line override it. Truth in the file is\n"
-    "never read. Ctrl-C ends the training and keeps the best model so far.";
+    "of -, data.file and output, and system for equations; options on the command line override "
+    "it.\n"
+    "Truth in the file is never read. Ctrl-C ends the training and keeps the best model so far.";
 
 constexpr const char* kExamples =
     "kalmia simulate lorenz --steps 2000 -o lorenz.csv\n"
     "kalmia fit lorenz.csv -o lorenz.kalmia\n"
-    "kalmia fit lorenz.csv --prior constant-velocity --noise 0.5 --hidden 32 -o lorenz.kalmia";
+    "kalmia fit lorenz.csv --prior constant-velocity --noise 0.5 --hidden 32 -o lorenz.kalmia\n"
+    "kalmia simulate pendulum --steps 1000 -o swing.csv\n"
+    "kalmia fit swing.csv --ode 'y1 = v' --ode 'v = -k*sin(y1)' --parameter 'k = 5 learn' -o "
+    "k.kalmia";
 
 struct FitCommand {
   std::string input;
   std::string output;
   FieldOptions<DataOptions> data;
   FieldOptions<ModelOptions> model;
+  SystemOptions system;
   FieldOptions<TrainOptions> train;
   CommonOptions common;
 
@@ -45,6 +51,7 @@ struct FitCommand {
     data.add_to(parser);
     parser.group("Model");
     model.add_to(parser);
+    system.add_to(parser);
     parser.group("Training");
     train.add_to(parser);
     common.add_to(parser, true, true);
@@ -62,9 +69,32 @@ struct FitCommand {
     }
     data.apply_to(config.data);
     model.apply_to(config.fit.model);
+    apply_system(config);
     train.apply_to(config.fit.train);
     if (!output.empty()) config.output = output;
     return config;
+  }
+
+  // Options come before the file: a prior takes the place of its equations, equations that of its
+  // prior.
+  void apply_system(FitConfig& config) const {
+    ModelOptions& options = config.fit.model;
+    visit_fields(options, [&](const char* field, const auto&, const char*) {
+      if (model.given(field)) config.places[field] = option_name(field);
+    });
+    const bool other_prior =
+        model.given("prior") && options.prior != "auto" && options.prior != "system";
+    if (other_prior && system.given())
+      throw ConfigError("--prior " + options.prior + " and " + system.first() +
+                        ": states move by a prior or by equations; leave one of them out");
+    if (other_prior) options.system = {};
+    const bool in_file = config.places.contains("system");
+    if (other_prior || (options.prior != "system" && !in_file && !system.given())) return;
+    options.prior = "system";
+    system.apply_to(options.system, config.places);
+    if (model.given("flow")) options.system.flow = options.flow;
+    if (model.given("order")) options.system.order = options.order;
+    if (model.given("substeps")) options.system.substeps = options.substeps;
   }
 };
 
@@ -82,13 +112,18 @@ void check(const FitCommand& command, const FitConfig& config) {
   check_output(config.output, {command.input, config.file});
 }
 
-FitResult train(const FitConfig& config, const Dataset& dataset, bool quiet) {
+FitResult train(const FitCommand& command, const FitConfig& config, const Dataset& dataset) {
   const InterruptGuard guard;
-  Progress progress(quiet);
-  return fit(dataset, config.fit, config.data, [&progress](const FitProgress& state) {
-    progress.show(state);
-    return !InterruptGuard::interrupted();
-  });
+  Progress progress(command.common.quiet);
+  try {
+    return fit(dataset, config.fit, config.data, [&progress](const FitProgress& state) {
+      progress.show(state);
+      return !InterruptGuard::interrupted();
+    });
+  } catch (const ConfigError& e) {
+    const std::string file = is_config(command.input) ? command.input + ": " : "";
+    throw ConfigError(with_place(e.what(), config.places, file));
+  }
 }
 
 }  // namespace
@@ -96,10 +131,11 @@ FitResult train(const FitConfig& config, const Dataset& dataset, bool quiet) {
 void run_fit(const Arguments& arguments) {
   FitCommand command;
   if (!command.parse(arguments)) return;
-  const FitConfig config = command.config();
+  FitConfig config = command.config();
   check(command, config);
   const Dataset dataset = read_dataset(config.file, config.data);
-  const FitResult result = train(config, dataset, command.common.quiet);
+  add_inputs(dataset.u_names, config.fit.model.system);
+  const FitResult result = train(command, config, dataset);
   {
     const InterruptDelay whole_file;
     result.model.save(config.output);

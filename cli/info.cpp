@@ -1,4 +1,6 @@
 // kalmia info: what a model file holds.
+#include <fmt/format.h>
+
 #include "command.hpp"
 #include "kalmia/model.hpp"
 #include "output.hpp"
@@ -6,18 +8,109 @@
 #include "report.hpp"
 
 namespace kalmia::cli {
+namespace {
+
+std::string number(const Json& value) {
+  return value.is_null() ? "" : fmt::format("{:.6g}", value.get<double>());
+}
+
+// "sigma 9.98 (learned, in 0..100), beta 2.66667"; entries of a departure are only counted.
+std::string parameters_text(const Json& theta) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  int departures = 0;
+  for (const Json& each : theta) {
+    const auto name = each.at("name").get<std::string>();
+    if (name.starts_with("departure of ")) {
+      ++departures;
+      continue;
+    }
+    const std::string lower = number(each.at("lower")), upper = number(each.at("upper"));
+    const std::string bounds =
+        lower.empty() && upper.empty() ? "" : fmt::format(", in {}..{}", lower, upper);
+    add(name + " " + number(each.at("value")) +
+        (each.at("learned").get<bool>() ? " (learned" + bounds + ")" : ""));
+  }
+  if (departures > 0) add(fmt::format("{} of the departure (--json shows them)", departures));
+  return text;
+}
+
+void add_equations(const Json& equations, const char* form, Json& rows) {
+  for (const Json& each : equations)
+    rows.push_back(
+        {fmt::format("{} = {}", fmt::format(fmt::runtime(form), each[0].get<std::string>()),
+                     each[1].get<std::string>())});
+}
+
+// The equations of a system, one a line, as they were written.
+Json equations_of(const Json& system) {
+  Json rows = Json::array();
+  add_equations(system.at("define"), "{}", rows);
+  add_equations(system.at("ode"), "d{}/dt", rows);
+  add_equations(system.at("next"), "next {}", rows);
+  std::size_t i = 0;
+  for (const Json& row : system.at("matrix")) {
+    std::string text;
+    for (const Json& entry : row) text += (text.empty() ? "" : ", ") + entry.get<std::string>();
+    rows.push_back(
+        {fmt::format("row of d{}/dt: {}", system.at("states")[i++].get<std::string>(), text)});
+  }
+  add_equations(system.at("measure"), "measured {}", rows);
+  for (const Json& each : system.at("initial"))
+    rows.push_back({fmt::format("initial {} = {} +- {}", each.at("name").get<std::string>(),
+                                number(each.at("mean")), number(each.at("std")))});
+  return rows;
+}
+
+Json readable_prior(const Json& prior) {
+  Json shown = prior;
+  if (!prior.contains("system")) return shown;
+  const Json& system = prior.at("system");
+  shown.erase("system");
+  for (const char* key : {"flow", "order", "substeps"}) shown.erase(key);
+  if (!system.at("inputs").empty()) shown["inputs"] = system.at("inputs");
+  if (system.at("next").empty()) {
+    const auto flow = system.at("flow").get<std::string>();
+    shown["flow"] = !flow.empty() ? flow : system.at("matrix").empty() ? "rk4" : "frozen";
+    const char* const detail = shown["flow"] == "rk4" ? "substeps" : "order";
+    shown[detail] = system.at(detail);
+  }
+  shown["equations"] = equations_of(system);
+  return shown;
+}
+
+// What is there for programs, put for people.
+Json readable(const Json& info) {
+  Json shown;
+  for (const auto& [key, value] : info.items()) {
+    if (key == "prior")
+      shown[key] = readable_prior(value);
+    else if (key == "theta")
+      shown["parameters"] = parameters_text(value);
+    else if (key == "parameters")
+      shown["network_parameters"] = value;
+    else
+      shown[key] = value;
+  }
+  return shown;
+}
+
+}  // namespace
 
 void run_info(const Arguments& arguments) {
-  Parser parser("info", "Shows what a model file holds: options, scaling and how training went.",
-                "kalmia info lorenz.kalmia\n"
-                "kalmia info lorenz.kalmia --json");
+  Parser parser(
+      "info",
+      "Shows what a model file holds: equations and parameters, options, scaling and how\n"
+      "training went.",
+      "kalmia info lorenz.kalmia\n"
+      "kalmia info lorenz.kalmia --json");
   std::string file;
   CommonOptions common;
   parser.positional("MODEL", "model file made by kalmia fit", file);
   common.add_to(parser);
   if (!parser.parse(arguments)) return;
   const std::string info = Model::load(file).info_json();
-  print(common.json ? lines(info) : json_as_text(Json::parse(info)));
+  print(common.json ? lines(info) : json_as_text(readable(Json::parse(info))));
 }
 
 }  // namespace kalmia::cli

@@ -32,6 +32,12 @@ bool row_text(const toml::array& row, std::string& text) {
 
 }  // namespace
 
+bool read_toml(const toml::node& node, bool& value) {
+  const auto* given = node.as_boolean();
+  if (given) value = given->get();
+  return given != nullptr;
+}
+
 bool read_toml(const toml::node& node, int& value) {
   const auto* whole = node.as_integer();
   if (!whole || whole->get() < std::numeric_limits<int>::min() ||
@@ -114,6 +120,7 @@ bool read_toml(const toml::node& node, std::vector<std::string>& value) {
   return true;
 }
 
+const char* toml_rule(const bool&) { return "true or false"; }
 const char* toml_rule(const int&) { return "a whole number"; }
 const char* toml_rule(const std::uint64_t&) { return "a whole number >= 0"; }
 const char* toml_rule(const double&) { return "a number"; }

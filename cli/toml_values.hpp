@@ -11,6 +11,7 @@
 namespace kalmia::cli {
 
 /// Set `value` from a TOML value; false if that is of another type.
+bool read_toml(const toml::node& node, bool& value);
 bool read_toml(const toml::node& node, int& value);
 bool read_toml(const toml::node& node, std::uint64_t& value);
 /// Whole numbers are numbers too.
@@ -24,6 +25,7 @@ bool read_toml(const toml::node& node, std::vector<int>& value);
 bool read_toml(const toml::node& node, std::vector<std::string>& value);
 
 /// What a field takes, for messages: "a whole number".
+const char* toml_rule(const bool&);
 const char* toml_rule(const int&);
 const char* toml_rule(const std::uint64_t&);
 const char* toml_rule(const double&);
