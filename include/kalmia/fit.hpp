@@ -171,6 +171,8 @@ struct FitSummary {
   /// the noise to come. Below it, the noise itself is being predicted: it is correlated in time, or
   /// smaller than stated. -infinity if the noise is learned.
   double noise_bound = 0;
+  /// What was learned of the expert map, with the fitted values.
+  std::vector<Parameter> parameters;
   int updates = 0;  ///< of the networks
   int best_update = 0;
   int skipped_updates = 0;  ///< whose loss or gradient was not finite

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -287,6 +288,19 @@ std::string description_json(const LearnedModel<float>& model) {
   Json json = to_json(model.description());
   json["kalmia_version"] = kVersionText;
   json["states"] = model.expert().state_names;
+  Json theta = Json::array();
+  const auto bound = [](double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+  };
+  for (std::size_t i = 0; i < model.theta().size(); ++i) {
+    const prior::ExpertParameter& each = model.expert().parameters[i];
+    theta.push_back({{"name", each.name},
+                     {"value", model.theta()[i]},
+                     {"learned", each.learn},
+                     {"lower", bound(each.lower)},
+                     {"upper", bound(each.upper)}});
+  }
+  json["theta"] = theta;
   json["parameters"] = model.architecture().parameters.size();
   return text_of(json, 2);
 }

@@ -118,11 +118,11 @@ class Fitter {
 
   // Fits the static model of every candidate and keeps the best.
   void choose_prior() {
-    const bool automatic = options_.model.prior == "auto" && options_.model.system.empty();
-    const std::vector<std::string> candidates = automatic ? prior::automatic_experts()
-                                                : options_.model.system.empty()
-                                                    ? std::vector<std::string>{options_.model.prior}
-                                                    : std::vector<std::string>{"system"};
+    const bool any = options_.model.prior == "auto";
+    const bool automatic = any && options_.model.system.empty();
+    const std::vector<std::string> candidates =
+        automatic ? prior::automatic_experts()
+                  : std::vector<std::string>{any ? "system" : options_.model.prior};
     double best = std::numeric_limits<double>::infinity();
     std::string comparison;
     for (const std::string& name : candidates) {
@@ -159,12 +159,25 @@ class Fitter {
     }
     summary_.prior = static_->description.prior.name;
     summary_.prior_chosen = automatic;
+    summary_.parameters = learned_parameters(static_->description);
     summary_.static_held_out = summary_.best_held_out = best;
     summary_.static_seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     if (automatic)
       summary_.notes.push_back("prior " + summary_.prior + " chosen by the " +
                                (little_data_ ? "penalised" : "held-out") + " loss (" + comparison +
                                ")");
+  }
+
+  // Those with a meaning of their own; a departure's entries have none.
+  static std::vector<Parameter> learned_parameters(const model::ModelDescription& description) {
+    std::vector<Parameter> learned;
+    const prior::Expert expert = model::expert_of(description);
+    for (std::size_t i = 0; i < expert.parameters.size(); ++i) {
+      if (!expert.parameters[i].learn || std::isfinite(expert.parameters[i].prior_std)) continue;
+      learned.push_back(expert.parameters[i]);
+      learned.back().value = description.theta[i];
+    }
+    return learned;
   }
 
   static std::string rounded(double value) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -77,6 +78,26 @@ Json lasting(const FitSummary& s) {
   return json;
 }
 
+// What was learned of the expert map.
+Json parameters_json(const std::vector<Parameter>& parameters) {
+  Json json = Json::array();
+  for (const Parameter& each : parameters)
+    json.push_back({{"name", each.name},
+                    {"value", number(each.value)},
+                    {"lower", number(each.lower)},
+                    {"upper", number(each.upper)}});
+  return json;
+}
+
+std::string parameters_text(const std::vector<Parameter>& parameters) {
+  constexpr std::size_t kShown = 12;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(parameters.size(), kShown); ++i)
+    text += fmt::format("{}{} {:.4g}", i ? ", " : "", parameters[i].name, parameters[i].value);
+  if (parameters.size() > kShown) text += fmt::format(", ... ({} in all)", parameters.size());
+  return text;
+}
+
 void require(bool holds, const std::string& name, const std::string& found, const char* rule,
              std::string& wrong) {
   if (!holds) wrong += "\n  " + name + " = " + found + ", but it must be " + rule;
@@ -119,6 +140,7 @@ std::string FitSummary::brief() const {
   text += fmt::format("trained on {} steps, {} held out\n", training_steps, held_out_steps);
   text += fmt::format("static model ({}): loss {:.4f} in {:.1f} s\n", prior, static_held_out,
                       static_seconds);
+  if (!parameters.empty()) text += "learned: " + parameters_text(parameters) + "\n";
   if (updates > 0 && !networks)
     text +=
         fmt::format("networks: none was better in {} updates, {:.1f} s, {:.2f} million steps/s\n",
@@ -142,6 +164,7 @@ std::string FitSummary::brief() const {
 
 std::string FitSummary::to_json() const {
   Json json = lasting(*this);
+  json["parameters"] = parameters_json(parameters);
   json["static_seconds"] = static_seconds;
   json["network_seconds"] = network_seconds;
   json["steps_per_second"] = steps_per_second;
