@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "command.hpp"
 #include "config.hpp"
 #include "interrupt.hpp"
@@ -92,9 +94,13 @@ struct FitCommand {
     if (other_prior || (options.prior != "system" && !in_file && !system.given())) return;
     options.prior = "system";
     system.apply_to(options.system, config.places);
-    if (model.given("flow")) options.system.flow = options.flow;
-    if (model.given("order")) options.system.order = options.order;
-    if (model.given("substeps")) options.system.substeps = options.substeps;
+    const ModelOptions defaults;
+    if (model.given("flow")) options.system.flow = std::exchange(options.flow, defaults.flow);
+    if (model.given("order")) options.system.order = std::exchange(options.order, defaults.order);
+    if (model.given("substeps"))
+      options.system.substeps = std::exchange(options.substeps, defaults.substeps);
+    for (const char* field : {"flow", "order", "substeps"})
+      if (model.given(field)) config.places[std::string("system.") + field] = option_name(field);
   }
 };
 

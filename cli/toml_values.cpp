@@ -78,6 +78,8 @@ bool read_toml(const toml::node& node, std::string& value) {
   if (!rows->front().is_array()) {
     if (!row_text(*rows, text)) return false;
   } else {
+    // A single row would be taken for standard deviations.
+    if (rows->size() == 1) return false;
     for (const toml::node& entry : *rows) {
       const toml::array* row = entry.as_array();
       std::string line;
@@ -124,7 +126,9 @@ const char* toml_rule(const bool&) { return "true or false"; }
 const char* toml_rule(const int&) { return "a whole number"; }
 const char* toml_rule(const std::uint64_t&) { return "a whole number >= 0"; }
 const char* toml_rule(const double&) { return "a number"; }
-const char* toml_rule(const std::string&) { return "text, a number or an array of numbers"; }
+const char* toml_rule(const std::string&) {
+  return "text, a number, an array of numbers or an array of two or more rows";
+}
 const char* toml_rule(const std::vector<int>&) { return "an array of whole numbers"; }
 const char* toml_rule(const std::vector<std::string>&) { return "an array of texts"; }
 

@@ -17,7 +17,8 @@ bool read_toml(const toml::node& node, std::uint64_t& value);
 /// Whole numbers are numbers too.
 bool read_toml(const toml::node& node, double& value);
 /// Numbers and arrays become the text that stands for them on the command line: 0.5 -> "0.5",
-/// [0.5, 0.3] -> "0.5,0.3", [[0.25, 0.1], [0.1, 0.3]] -> "0.25,0.1;0.1,0.3".
+/// [0.5, 0.3] -> "0.5,0.3", [[0.25, 0.1], [0.1, 0.3]] -> "0.25,0.1;0.1,0.3". One row in brackets of
+/// its own is refused: as text it would be no matrix.
 bool read_toml(const toml::node& node, std::string& value);
 /// An array, or one value alone.
 bool read_toml(const toml::node& node, std::vector<int>& value);
