@@ -121,14 +121,20 @@ void check(const FitCommand& command, const FitConfig& config) {
 FitResult train(const FitCommand& command, const FitConfig& config, const Dataset& dataset) {
   const InterruptGuard guard;
   Progress progress(command.common.quiet);
+  const std::string file = is_config(command.input) ? command.input + ": " : "";
   try {
     return fit(dataset, config.fit, config.data, [&progress](const FitProgress& state) {
       progress.show(state);
       return !InterruptGuard::interrupted();
     });
   } catch (const ConfigError& e) {
-    const std::string file = is_config(command.input) ? command.input + ": " : "";
     throw ConfigError(with_place(e.what(), config.places, file));
+  } catch (const NumericalError& e) {
+    if (config.fit.model.prior != "system") throw;
+    throw NumericalError(fmt::format(
+        "{}{} (do the equations let the states run away? Try other starting values of parameters, "
+        "bounds, or more substeps)",
+        file, e.what()));
   }
 }
 

@@ -26,19 +26,24 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known) {
+std::string nearest(std::string_view wrong, const std::vector<std::string>& known) {
   // Longer words are not near anything, and the table would be large.
   if (wrong.size() > 64) return "";
-  std::string nearest;
+  std::string found;
   std::size_t best = std::max<std::size_t>(1, wrong.size() / 3) + 1;
   for (const std::string& word : known) {
     const std::size_t d = distance(wrong, word);
     if (d < best) {
       best = d;
-      nearest = word;
+      found = word;
     }
   }
-  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+  return found;
+}
+
+std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known) {
+  const std::string near = nearest(wrong, known);
+  return near.empty() ? "" : "; did you mean " + near + "?";
 }
 
 }  // namespace kalmia::cli

@@ -154,8 +154,8 @@ void SystemOptions::add_to(Parser& parser) {
             given_.define);
   parser.option(
       {"--parameter", "PARAMETER",
-       "a number by name: \"k = 2\"; learned: \"k = 2 learn\"; between bounds: \"k = 2 in "
-       "0..10\" (or 0.. or ..10)",
+       "a number by name: \"k = 2\" is fixed, \"k = 2 learn\" learned, \"k = 2 in 0..10\" "
+       "learned between bounds (either may be left out: 0..)",
        ""},
       [this](const Texts& texts) {
         note("--parameter");

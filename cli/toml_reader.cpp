@@ -36,13 +36,18 @@ void TomlReader::check_unknown(const toml::table& table, const std::string& tabl
   }
 }
 
-// A known key of the same name in another table is a better guess than a similar name.
+// A known key of the same name in another table is a better guess than a similar name in this one.
 std::string TomlReader::suggestion(const std::string& name) const {
-  const std::string last = fmt::format(".{}", name.substr(name.rfind('.') + 1));
+  const std::string table = name.substr(0, name.rfind('.') + 1);  // npos + 1 is 0
+  const std::string last = name.substr(table.size());
+  std::vector<std::string> siblings;
   for (const std::string& known : known_) {
-    if (known.ends_with(last)) return "; did you mean " + known + "?";
+    if (known == last || known.ends_with("." + last)) return "; did you mean " + known + "?";
+    if (known.starts_with(table) && known.find('.', table.size()) == std::string::npos)
+      siblings.push_back(known.substr(table.size()));
   }
-  return did_you_mean(name, known_);
+  const std::string near = nearest(last, siblings);
+  return near.empty() ? "" : "; did you mean " + table + near + "?";
 }
 
 void TomlReader::throw_problems() {

@@ -179,6 +179,10 @@ class Mistakes(SystemTest):
         self.refuse([("[system.define]", "[system.defined]")], "[system.defined",
                     "unknown key system.defined; did you mean system.define?")
 
+        self.refuse([("mean = 0", "colour = 0")], "rate = {", "unknown key system.initial.rate.colour\n")
+        self.refuse([("substeps = 2", "train = 2")], "train",
+                    "unknown key system.train; did you mean train?")
+
     def test_wrong_types(self):
         expression = "but it must be an expression as text, or a number"
         self.refuse([('rate = "force"', "rate = true")], "rate = true",
@@ -254,6 +258,10 @@ class Mistakes(SystemTest):
         self.refuse([("substeps = 2", "substeps = 0")], "substeps", "system.substeps = 0, but it must be")
         self.refuse([("substeps = 2", "flow = 'euler'")], "flow", 'system.flow = "euler", but it must be')
         self.refuse([("gravity =", "sin =")], "[system.parameters]", '"sin" is taken by the function')
+
+    def test_equations_that_run_away(self):
+        self.write(self.changed(('"force"', '"1e300*exp(100*angle)"')))
+        self.fail_with(4, ["fit", "fit.toml", "-q"], ["kalmia fit: fit.toml: ", "the states run away"])
 
     def test_contradictions(self):
         self.refuse([("hidden = 0", "prior = 'lorenz'")], "prior",
