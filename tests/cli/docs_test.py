@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""docs/cli.md: its commands run in their order, with its configuration file."""
+"""The pages docs/cli.md and docs/experts.md: their commands run in their order, with their
+configuration files, and print what the page says."""
 
 import os
 import re
@@ -9,25 +10,95 @@ from pathlib import Path
 import support
 from support import COMMANDS, PROGRAM, ProgramTest
 
-PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="ascii")
+ROOT = Path(__file__).parents[2]
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+TOLERANCE = 0.1  # other processors round differently
 
 
-class Page(ProgramTest):
-    def test_commands_run(self):
-        config = re.search(r"```toml\n# (\S+)\n(.*?)```", PAGE, re.S)
-        (self.folder / config[1]).write_text(config[2])
-        lines = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.S)).splitlines()
+def page(name):
+    return (ROOT / "docs" / name).read_text(encoding="ascii")
+
+
+def blocks(text, kind):
+    return re.findall(rf"```{kind}\n(.*?)```", text, re.S)
+
+
+class PageTest(ProgramTest):
+    def run_line(self, line, short=None):
         environment = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}")
+        result = subprocess.run(["bash", "-c", short or line], cwd=self.folder, env=environment,
+                                text=True, capture_output=True, timeout=120)
+        self.assertEqual(result.returncode, 0, f"{line}: {result.stderr}")
+        return result.stdout
+
+    def assert_alike(self, found, documented):
+        """The same words, and numbers that differ little, but for times."""
+        self.assertEqual(NUMBER.sub("#", found), NUMBER.sub("#", documented))
+        for found_line, line in zip(found.splitlines(), documented.splitlines()):
+            line, found_line = (re.sub(r"[\d.]+ s\b", "", each) for each in (line, found_line))
+            for a, b in zip(NUMBER.findall(found_line), NUMBER.findall(line)):
+                self.assertAlmostEqual(float(a), float(b), delta=TOLERANCE * abs(float(b)), msg=line)
+
+
+class CommandLine(PageTest):
+    def test_commands_run(self):
+        text = page("cli.md")
+        config = re.match(r"# (\S+)\n(.*)", blocks(text, "toml")[0], re.S)
+        (self.folder / config[1]).write_text(config[2])
+        lines = "".join(blocks(text, "sh")).splitlines()
         for line in lines:
             short = re.sub(r"--hidden \d+ ", "", line)
             if line.startswith("kalmia fit"):
                 short += " --hidden 8 --updates 10"
             with self.subTest(line=line):
-                result = subprocess.run(["bash", "-c", short], cwd=self.folder, env=environment,
-                                        text=True, capture_output=True, timeout=120)
-                self.assertEqual(result.returncode, 0, result.stderr)
+                self.run_line(line, short)
         for command in COMMANDS:
             self.assertTrue(any(f"kalmia {command} " in line for line in lines), command)
+
+
+class Experts(PageTest):
+    def setUp(self):
+        super().setUp()
+        self.text = page("experts.md")
+        self.example = (ROOT / "examples/pendulum.toml").read_text(encoding="ascii")
+        (self.folder / "pendulum.toml").write_text(self.example)
+
+    def test_shows_the_example(self):
+        self.assertEqual(blocks(self.text, "toml"), [self.example])
+
+    def test_commands_print_what_it_says(self):
+        output = ""
+        compared = 0
+        for kind, text in re.findall(r"```(sh|text)\n(.*?)```", self.text, re.S):
+            if kind == "text":
+                self.assert_alike(output, text)
+                compared += 1
+                continue
+            for line in text.splitlines():
+                output = self.run_line(line)
+        self.assertEqual(compared, 2)
+
+    def test_mistakes_are_said_as_documented(self):
+        self.run_line("kalmia simulate pendulum --steps 100 -o pendulum.csv")
+        said = []
+        for old, new in (("learn = true", "lern = true, learn = true"), ('"-gravity', '"1/0" #')):
+            self.assertIn(old, self.example)
+            (self.folder / "pendulum.toml").write_text(self.example.replace(old, new, 1))
+            said.append(self.fail_with(2, ["fit", "pendulum.toml"]))
+        (self.folder / "pendulum.toml").write_text(self.example)
+        said.append(self.fail_with(2, ["fit", "pendulum.toml", "--ode", "rate = 1/0"]))
+        documented = re.findall(r"(?m)^    (kalmia fit: .*\n)", self.text)
+        self.assertEqual(said, documented)
+
+    def test_lists_every_prior_and_option(self):
+        help_text = self.succeed("fit", "--help")
+        priors = re.search(r"--prior TEXT +(.*?) \[auto\]", help_text, re.S)[1]
+        for prior in re.split(r"[,\s]+", priors):
+            if prior != "system":
+                self.assertIn(f"`{prior}`", self.text)
+        equations = re.search(r"Your own equations.*?\n\n", help_text, re.S)[0]
+        for option in re.findall(r"(?m)^  (--[\w-]+)", equations):
+            self.assertRegex(self.text, rf"(?m)^\|.*`{option}`")
 
 
 if __name__ == "__main__":
