@@ -89,7 +89,6 @@ struct FitCommand {
     if (other_prior && system.given())
       throw ConfigError("--prior " + options.prior + " and " + system.first() +
                         ": states move by a prior or by equations; leave one of them out");
-    if (other_prior) options.system = {};
     const bool in_file = config.places.contains("system");
     if (other_prior || (options.prior != "system" && !in_file && !system.given())) return;
     options.prior = "system";

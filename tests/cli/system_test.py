@@ -237,6 +237,11 @@ class Mistakes(SystemTest):
         self.refuse([("y1 = \"angle\"", "y2 = \"angle\"")], "y2",
                     "system.measure.y2: the data have no measured column of that name")
 
+    def test_a_column_that_nothing_explains(self):
+        (self.folder / "swing.csv").write_text("y1,y10\n1,2\n2,3\n3,4\n")
+        # At the table; the entry y1 is another.
+        self.refuse([('["y1"]', '["y1", "y10"]')], "[system.measure]", "system.measure.y10 is missing")
+
     def test_a_state_that_nothing_shows(self):
         self.refuse([('"angle", "rate"', '"angle", "rate", "w"'),
                      ('rate = "force"', 'rate = "force"\nw = "-w"')], "states",
