@@ -171,7 +171,8 @@ struct FitSummary {
   /// the noise to come. Below it, the noise itself is being predicted: it is correlated in time, or
   /// smaller than stated. -infinity if the noise is learned.
   double noise_bound = 0;
-  /// What was learned of the expert map, with the fitted values.
+  /// What was learned of the expert map, with the fitted values; entries of a departure are left
+  /// out. Rates of the named motion models are per time step.
   std::vector<Parameter> parameters;
   int updates = 0;  ///< of the networks
   int best_update = 0;
