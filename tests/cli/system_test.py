@@ -142,6 +142,15 @@ class Configuration(SystemTest):
         self.succeed("fit", "fit.toml")
         self.assertIn("next angle = angle + dt*rate", self.succeed("info", "model.kalmia"))
 
+    def test_a_measurement_that_is_not_linear_is_used(self):
+        self.write(self.changed(('y1 = "angle"', 'y1 = "sin(angle)"'),
+                                ("rate = {mean", "angle = {mean = 0.5, std = 1}\nrate = {mean")))
+        self.succeed("fit", "fit.toml")
+        header, *rows = self.succeed("smooth", "model.kalmia", "swing.csv").splitlines()
+        column = header.split(",").index("angle_std")
+        deviations = sorted(float(row.split(",")[column]) for row in rows)
+        self.assertLess(deviations[len(deviations) // 2], 0.2)
+
     def test_states_may_be_left_out(self):
         self.write(GOOD)
         self.succeed("fit", "fit.toml")
