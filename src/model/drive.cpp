@@ -11,6 +11,9 @@ namespace {
 
 using kalman::number_text;
 
+// An input whose spread is this share of its mean, or less, is constant but for rounding.
+constexpr double kConstantInput = 1e-12;
+
 std::string place(const Dataset& data, const Series& series, std::size_t step) {
   return (data.source.empty() ? "the data" : data.source) +
          (series.key.empty() ? "" : ", series \"" + series.key + "\"") + ", step " +
@@ -75,24 +78,24 @@ DriveStatistics drive_statistics(const Dataset& data) {
     throw DataError("fit: the time step is " + number_text(result.dt) +
                     " (the median), but time must rise from step to step");
   const std::size_t U = data.u_names.size();
-  std::vector<double> sum(U), squares(U);
-  double count = 0;
+  std::vector<double> u;  // of all series, steps x U
   for (const Series& series : data.series) {
     const SeriesDrive drive = series_drive(data, series, result.dt);
     for (const double dt : drive.dt)
       result.furthest = std::max(result.furthest, std::abs(dt - result.dt));
-    count += static_cast<double>(series.steps);
-    for (std::size_t i = 0; i < drive.u.size(); ++i) {
-      sum[i % U] += drive.u[i];
-      squares[i % U] += drive.u[i] * drive.u[i];
-    }
+    u.insert(u.end(), drive.u.begin(), drive.u.end());
   }
   result.irregular = result.furthest > kRegularStep * result.dt;
+  result.u_mean.assign(U, 0.0);
+  result.u_spread.assign(U, 0.0);
+  const double steps = U == 0 ? 1.0 : std::max(1.0, static_cast<double>(u.size() / U));
+  for (std::size_t i = 0; i < u.size(); ++i) result.u_mean[i % U] += u[i] / steps;
+  for (std::size_t i = 0; i < u.size(); ++i)
+    result.u_spread[i % U] += std::pow(u[i] - result.u_mean[i % U], 2) / steps;
   for (std::size_t c = 0; c < U; ++c) {
-    const double mean = sum[c] / std::max(count, 1.0);
-    const double variance = squares[c] / std::max(count, 1.0) - mean * mean;
-    result.u_mean.push_back(mean);
-    result.u_spread.push_back(variance > 1e-18 * mean * mean ? std::sqrt(variance) : 1.0);
+    const double spread = std::sqrt(result.u_spread[c]);
+    const bool constant = !(spread > kConstantInput * std::abs(result.u_mean[c]));
+    result.u_spread[c] = constant ? 1.0 : spread;
   }
   return result;
 }

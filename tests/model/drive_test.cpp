@@ -120,8 +120,28 @@ TEST(DriveStatistics, AllSeriesCount) {
 
 // An input that never changes has no spread to divide by.
 TEST(DriveStatistics, AConstantInputHasSpreadOne) {
-  const DriveStatistics found = drive_statistics(driven({0, 1, 2}, {0.1, 0, 0.1, 0, 0.1, 0}));
+  for (const double value : {0.1, 0.3, 20.1, 300.15, -101.3})
+    for (int steps = 3; steps < 40; ++steps) {
+      std::vector<double> t, u;
+      for (int k = 0; k < steps; ++k) {
+        t.push_back(k);
+        u.insert(u.end(), {value, 0});
+      }
+      const DriveStatistics found = drive_statistics(driven(t, u));
+      EXPECT_EQ(found.u_spread, (std::vector<double>{1, 1})) << value << ", " << steps << " steps";
+    }
+}
+
+// Large numbers that hardly vary have the spread they have.
+TEST(DriveStatistics, LargeInputsKeepTheirSpread) {
+  const double large = 1e9;
+  const DriveStatistics found = drive_statistics(
+      driven({0, 1, 2, 3}, {large, -large, large + 2, -large, large, -large, large + 2, -large}));
+  EXPECT_EQ(found.u_mean, (std::vector<double>{large + 1, -large}));
   EXPECT_EQ(found.u_spread, (std::vector<double>{1, 1}));
+  const DriveStatistics fine =
+      drive_statistics(driven({0, 1, 2, 3}, {large, 0, large + 0.5, 0, large, 0, large + 0.5, 0}));
+  EXPECT_EQ(fine.u_spread[0], 0.25);
 }
 
 TEST(DriveStatistics, TimeThatStandsStillIsRefused) {
