@@ -81,6 +81,8 @@ TEST(ExpertJson, RoundTrip) {
   s.parameters = {{"g", 9.81, false, -kInfinity, kInfinity},
                   {"length", 1.0 / 3, true, 0.1, kInfinity},
                   {"friction", 0, true, -kInfinity, 2}};
+  const Json parameters = expert_json(spec).at("system").at("parameters");
+  EXPECT_TRUE(parameters[0].at("lower").is_null() && parameters[2].at("lower").is_null());
   s.define = {{"pull", "-g/length * sin(angle)"}, {"push", "motor"}};
   s.ode = {{"angle", "rate"}, {"rate", "pull + push - friction*rate"}};
   s.matrix = {{"0", "1"}, {"-g", "-friction"}};

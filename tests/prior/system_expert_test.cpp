@@ -291,7 +291,8 @@ TEST(SystemExpert, ParametersAndInitialStatesMustBeNumbersWithinTheirBounds) {
             "system.parameters.length: the value is 11, but learning must start between the bounds "
             "0.1 and 10");
   // On a bound it could never leave it.
-  expect_has(refused([](System& s) { s.parameters[1].value = 10; }), "between the bounds");
+  for (const double bound : {0.1, 10.0})
+    expect_has(refused([&](System& s) { s.parameters[1].value = bound; }), "between the bounds");
   expect_has(refused([](System& s) { s.parameters[1].lower = std::nan(""); }), "length");
   EXPECT_EQ(refused([](System& s) { s.initial[0].name = "speed"; }),
             "system.initial.speed: there is no state of that name in system.states");
