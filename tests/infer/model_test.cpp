@@ -276,6 +276,72 @@ TEST(Model, ADroppedRowIsAMissingRow) {
   }
 }
 
+// Position and velocity, pushed by the second of two inputs, by the user's equations.
+LearnedCase pushed_case() {
+  model::ModelDescription d = test::unscaled(test::motion_description(1));
+  d.dt = 0.5;
+  d.input_names = {"wind", "push"};
+  d.prior.name = "system";
+  System& system = d.prior.system;
+  system.states = {"north", "speed"};
+  system.inputs = {"push"};
+  system.parameters = {{"gain", 3}};
+  system.next = {{"north", "north + dt*speed"}, {"speed", "speed + gain*dt*push"}};
+  d.features.u_mean = {0, 0};
+  d.features.u_spread = {1, 1};
+  return test::static_case(d);
+}
+Dataset pushed_data(std::uint64_t seed) {
+  Dataset data = irregular_data(1, {70}, seed);
+  data.u_names = {"wind", "push"};
+  RandomStream random(seed, "push");
+  for (int i = 0; i < 140; ++i) data.series[0].u.push_back(20 * random.normal());
+  return data;
+}
+
+// What is put in at k acts on the step to k + 1; after the end the last inputs go on.
+TEST(Model, InputsDriveTheStepsAfterThem) {
+  const Dataset data = pushed_data(125);
+  const Series& series = data.series[0];
+  const Model model = public_model(pushed_case());
+  EXPECT_EQ(model.input_names(), (std::vector<std::string>{"wind", "push"}));
+  const reference::DenseSystem system =
+      test::static_system(test::unscaled(test::motion_description(1)));
+  const auto predicted = [&](const reference::Gaussian& from, double dt, double push) {
+    return reference::predict(from, naive_F(system, dt), reference::Vector{{0, 3 * dt * push}},
+                              system.Q * (dt / 0.5));
+  };
+  std::vector<reference::Gaussian> filtered, ahead;
+  for (std::size_t k = 0; k < 70; ++k) {
+    const reference::Gaussian before =
+        k == 0 ? system.initial
+               : predicted(filtered[k - 1], series.t[k] - series.t[k - 1], series.u[2 * k - 1]);
+    filtered.push_back(
+        reference::update(before, reference::Vector{{series.y[k]}}, system.H, system.R).filtered);
+  }
+  expect_equal(model.filter(data, 1).series[0], filtered, 1e-9, "filter");
+  for (int h = 0; h < 3; ++h)
+    ahead.push_back(
+        predicted(h == 0 ? filtered.back() : ahead.back(), data.step_size(), series.u.back()));
+  expect_equal(model.forecast(data, 3, 1).series[0], ahead, 1e-9, "forecast");
+  // The stream is told the inputs with the measurement they belong to.
+  Stream stream = model.stream();
+  Stream::State state = stream.start();
+  for (std::size_t k = 0; k < 70; ++k) {
+    stream.step(state, {series.y.data() + k, 1},
+                k == 0 ? std::nan("") : series.t[k] - series.t[k - 1],
+                {series.u.data() + 2 * k, 2});
+    expect_close(stream.mean(), {filtered[k].mean.data(), 2}, 1e-9, "stream");
+  }
+}
+
+TEST(Model, DataWithoutTheInputsAreRefused) {
+  const Model model = public_model(pushed_case());
+  EXPECT_EQ(message_of<DataError>([&] { model.filter(irregular_data(1, {5}, 126), 1); }),
+            "walk.csv: the data have 0 input columns, but the model has 2 (wind, push); name them "
+            "with --inputs");
+}
+
 TEST(Model, TimeThatDoesNotRiseIsRefused) {
   const Model model = public_model(test::static_case(1));
   Dataset data = motion_data(1, {5, 20}, 124, 0);
