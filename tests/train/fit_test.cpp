@@ -307,6 +307,49 @@ TEST(Fit, UnitsDoNotMatter) {
   EXPECT_NEAR(scaled.summary.best_held_out - log_units, plain.summary.best_held_out, 2e-2);
 }
 
+// The whole way with a user's equations: an input, a learned parameter, times that differ,
+// networks, and the file.
+TEST(Fit, AUsersSystem) {
+  Dataset data = dataset_of({{}, {}});
+  data.time_kind = TimeKind::Number;
+  data.u_names = {"force"};
+  RandomStream random(27, "driven");
+  for (Series& series : data.series) {
+    double x = 0, t = 0, force = 0;
+    for (int k = 0; k < 700; ++k) {
+      series.t.push_back(t);
+      series.y.push_back(x + 0.1 * random.normal());
+      force = 0.9 * force + random.normal();
+      series.u.push_back(force);
+      const double dt = random.uniform(0.1, 1), decay = std::exp(-0.5 * dt);
+      x = decay * x + 2 * (1 - decay) * 0.7 * force + 0.05 * std::sqrt(dt) * random.normal();
+      t += dt;
+    }
+    series.steps = 700;
+  }
+  FitOptions options = small_options();
+  System& system = options.model.system;
+  system.states = {"y"};
+  system.inputs = {"force"};
+  system.parameters = {{"rate", 0.4, true, 0}, {"gain", 1, true}};
+  system.ode = {{"y", "gain*force - rate*y"}};
+  const FitResult result = fit(data, options);
+  EXPECT_EQ(result.summary.prior, "system");
+  EXPECT_FALSE(result.summary.prior_chosen);
+  const auto theta = nlohmann::json::parse(result.model.info_json()).at("theta");
+  EXPECT_NEAR(theta.at(0).get<double>(), 0.5, 0.03);
+  EXPECT_NEAR(theta.at(1).get<double>(), 0.7, 0.03);
+  // Better than any motion can predict it, and the file knows all of it.
+  FitOptions automatic = small_options();
+  automatic.model.hidden = 0;
+  EXPECT_LT(result.summary.static_held_out, fit(data, automatic).summary.best_held_out - 0.3);
+  const ScratchFolder folder;
+  result.model.save(folder.file("m.kalmia"));
+  const Model loaded = Model::load(folder.file("m.kalmia"));
+  EXPECT_EQ(loaded.info_json(), result.model.info_json());
+  EXPECT_EQ(loaded.smooth(data, 1).series[1].mean, result.model.smooth(data, 1).series[1].mean);
+}
+
 TEST(Fit, NotesAboutTime) {
   Dataset data = dataset_of({local_level(600, 1, 4, 3)});
   data.time_kind = TimeKind::Number;
