@@ -126,7 +126,7 @@ TEST(ModelFile, HasTheLayoutOfSafetensors) {
   EXPECT_EQ((8 + file.header_length) % 8, 0u);
   const Json& metadata = file.header.at("__metadata__");
   EXPECT_EQ(metadata.at("format"), "kalmia");
-  EXPECT_EQ(metadata.at("format_version"), "1");
+  EXPECT_EQ(metadata.at("format_version"), std::to_string(kModelFileVersion));
   for (const auto& [key, value] : metadata.items()) EXPECT_TRUE(value.is_string()) << key;
   const Json description = Json::parse(metadata.at("description").get<std::string>());
   EXPECT_EQ(description.at("measured"), Json({"north", "east"}));

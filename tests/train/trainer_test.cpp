@@ -44,7 +44,7 @@ struct Stage {
     summary.noise_bound = -std::numeric_limits<double>::infinity();
   }
 
-  NetworkResult train(const std::function<bool(FitProgress&)>& progress = {}) {
+  std::unique_ptr<model::LearnedModel<float>> train(const std::function<bool(FitProgress&)>& progress = {}) {
     return train_networks(start, noise, c.scaled, split, options, team, progress, summary);
   }
 };
@@ -66,15 +66,15 @@ TEST(DefaultUpdates, GrowWithTheDataWithinBounds) {
 TEST(Trainer, ImprovesOnTheStaticModelAndSaysHow) {
   Stage s(oscillator(), "constant-velocity", {});
   s.options.train.updates = 160;
-  const NetworkResult result = s.train();
-  ASSERT_TRUE(result.model);
+  const std::unique_ptr<model::LearnedModel<float>> result = s.train();
+  ASSERT_TRUE(result);
   EXPECT_TRUE(s.summary.networks);
   EXPECT_EQ(s.summary.stop_reason, StopReason::Finished);
   EXPECT_EQ(s.summary.updates, 160);
   EXPECT_EQ(s.summary.skipped_updates, 0);
   EXPECT_LT(s.summary.best_held_out, s.summary.static_held_out - 0.03);
   // The model that comes back is the one of the best check.
-  EXPECT_EQ(held_out_loss(*result.model, s.c.scaled, s.split.held_out, s.team),
+  EXPECT_EQ(held_out_loss(*result, s.c.scaled, s.split.held_out, s.team),
             s.summary.best_held_out);
   EXPECT_EQ(s.summary.checks.size(), 80u);
   double lowest = s.summary.static_held_out;
@@ -109,9 +109,9 @@ TEST(Trainer, LearnsTheNoiseFromWhereTheStaticStageLeftIt) {
     Stage s(pair, "constant-velocity", {kind, {}});
     s.options.train.updates = 40;
     s.options.train.learning_rate = 1e-3;
-    const NetworkResult result = s.train();
-    ASSERT_TRUE(result.model);
-    const std::vector<double>& R = result.model->emission().R();
+    const std::unique_ptr<model::LearnedModel<float>> result = s.train();
+    ASSERT_TRUE(result);
+    const std::vector<double>& R = result->emission().R();
     // Near it, for 40 small steps, correlation included; yet learned.
     EXPECT_NE(R, s.start.R);
     for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(R[i], s.start.R[i], 0.1 * s.start.R[0]);
@@ -128,9 +128,9 @@ TEST(Trainer, LearnsTheNoiseFromWhereTheStaticStageLeftIt) {
 TEST(Trainer, GivenNoiseStaysAsGiven) {
   Stage s(oscillator(), "constant-velocity", {Kind::Given, {0.09}});
   s.options.train.updates = 40;
-  const NetworkResult result = s.train();
-  ASSERT_TRUE(result.model);
-  EXPECT_EQ(result.model->emission().R(), s.start.R);
+  const std::unique_ptr<model::LearnedModel<float>> result = s.train();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->emission().R(), s.start.R);
 }
 
 TEST(Trainer, InitialStatesAreLearnedFromManySeriesAlone) {
@@ -139,11 +139,11 @@ TEST(Trainer, InitialStatesAreLearnedFromManySeriesAlone) {
     simulation.steps = 3000 / count;
     simulation.series = count;
     Stage s(simulate("van-der-pol", simulation), "constant-velocity", {Kind::Given, {0.09}});
-    const NetworkResult result = s.train();
-    ASSERT_TRUE(result.model);
-    const model::Architecture& architecture = result.model->architecture();
+    const std::unique_ptr<model::LearnedModel<float>> result = s.train();
+    ASSERT_TRUE(result);
+    const model::Architecture& architecture = result->architecture();
     const auto begin = static_cast<std::size_t>(architecture.initial_e);
-    const auto learned = result.model->parameters();
+    const auto learned = result->parameters();
     const auto untrained = s.start.with_networks<float>(8, {8}, 1);
     bool same = true;
     for (std::size_t i = begin; i < learned.size(); ++i)
@@ -159,9 +159,9 @@ TEST(Trainer, SameSeedSameBytesWithOneThreadAndTwo) {
     s.options.train.updates = 30;
     s.options.train.seed = seed;
     ThreadTeam team(threads);
-    const NetworkResult result =
+    const std::unique_ptr<model::LearnedModel<float>> result =
         train_networks(s.start, s.noise, s.c.scaled, s.split, s.options, team, {}, s.summary);
-    return result.model ? model::model_file_bytes(*result.model) : std::string();
+    return result ? model::model_file_bytes(*result) : std::string();
   };
   const std::string one = bytes(1, 3);
   ASSERT_FALSE(one.empty());
@@ -197,7 +197,7 @@ TEST(Trainer, InterruptedItReturnsTheBestSoFar) {
   s.options.train.updates = 1000000;
   s.options.train.patience = 1000000;
   int reports = 0;
-  const NetworkResult result = s.train([&](FitProgress& now) {
+  const std::unique_ptr<model::LearnedModel<float>> result = s.train([&](FitProgress& now) {
     EXPECT_EQ(now.stage, "networks");
     EXPECT_EQ(now.updates, 1000000);
     EXPECT_GE(now.update, 1);
@@ -207,7 +207,7 @@ TEST(Trainer, InterruptedItReturnsTheBestSoFar) {
   });
   EXPECT_EQ(s.summary.stop_reason, StopReason::Interrupted);
   EXPECT_EQ(reports, 2);
-  EXPECT_FALSE(result.model);  // no check was due yet
+  EXPECT_FALSE(result);  // no check was due yet
   EXPECT_EQ(s.summary.best_held_out, s.summary.static_held_out);
 }
 
@@ -245,11 +245,11 @@ TEST(Trainer, AMuchTooHighRateDestroysNothing) {
     s.options.train.weight_decay = 100;
     s.options.train.patience = 1000;
     s.options.train.updates = 150;
-    const NetworkResult result = s.train();
+    const std::unique_ptr<model::LearnedModel<float>> result = s.train();
     EXPECT_LE(s.summary.best_held_out, s.summary.static_held_out);
     EXPECT_LE(s.summary.rate_cuts, 4);
-    if (result.model) {
-      EXPECT_EQ(held_out_loss(*result.model, s.c.scaled, s.split.held_out, s.team),
+    if (result) {
+      EXPECT_EQ(held_out_loss(*result, s.c.scaled, s.split.held_out, s.team),
                 s.summary.best_held_out);
     }
   }
