@@ -32,6 +32,8 @@ void ArchitectureOptions::validate() const {
   require(hidden >= 1, "hidden", hidden, ">= 1");
   for (std::size_t i = 0; i < decoder.size(); ++i)
     require(decoder[i] >= 1, "decoder[" + std::to_string(i) + "]", decoder[i], ">= 1");
+  require(!alternative || recursive, "alternative", alternative,
+          "false unless the model is recursive");
   require(!fusion || (!recursive && !two_sided), "fusion", fusion,
           "false unless the model is one-sided and recurrent");
   if (!wrong.empty()) throw ConfigError("invalid architecture:" + wrong);

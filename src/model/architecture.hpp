@@ -33,6 +33,9 @@ struct ArchitectureOptions {
   /// true: a second encoder reads the future, y[k+1], y[k+2], ...: the smoothers.
   bool two_sided = false;
 
+  /// true: the posterior of a recursive model is evaluated with x[k-1] held fixed, as in the
+  /// paper's last appendix, instead of from the prediction (window_alternative-inl.h).
+  bool alternative = false;
   /// true: what the future adds to a filter, read by an encoder that runs backwards in time (so the
   /// caller gives it series in reverse). The outputs e and L stand for the state as the future sees
   /// it, about the centre, and the root U of its information; there is no recursion over states.

@@ -56,6 +56,12 @@ struct SlotEntries {
   }
 };
 
+/// Lines that an AlternativePosterior works in (window_alternative-inl.h).
+inline int alternative_lines(int N, int M) {
+  return 6 * N * N + 5 * M * N + 3 * M * M + 2 * M + N + lanes::triangle_size(N) + 2 +
+         kalman::update_tape_lines(N, M) + kalman::update_scratch_lines(N, M);
+}
+
 /// Lines that a FusionPass works in (window_fusion-inl.h); `inputs` and `parameters` are the map's.
 inline int fusion_lines(int N, int M, int inputs, int parameters) {
   return 9 * N * N + 9 * N + M * M + 3 * M + 3 + inputs + parameters +

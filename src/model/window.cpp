@@ -24,8 +24,8 @@ std::size_t recursion_lines(int N, int M, const kalman::TransitionMap* map) {
                                                   static_cast<std::size_t>(map->parameter_count());
   return times(4 * N, N) + times(6, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 5 +
          of_map +
-         static_cast<std::size_t>(kalman::step_scratch_lines(N, M) + M +
-                                  kalman::general_update_lines(N, M));
+         static_cast<std::size_t>(kalman::step_scratch_lines(N, M) + M + 2 * N + N * N +
+                                  kalman::general_update_lines(N, M) + alternative_lines(N, M));
 }
 
 [[noreturn]] void refuse(const std::string& message) { throw ConfigError("window: " + message); }
@@ -51,6 +51,9 @@ void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspac
     refuse("the emission maps " + text(model.emission_map->state_dim()) + " states to " +
            text(model.emission_map->meas_dim()) + " measurements, but the model has " +
            text(arch.state_dim()) + " and " + text(arch.meas_dim()));
+  if (arch.options.alternative &&
+      (model.emission_map != nullptr || model.robust != nullptr || in.weight != nullptr))
+    refuse("the alternative posterior needs a linear emission with Gaussian noise");
   if (model.network->decoder.forward.back().tile_rows != lanes::tile_shape().rows)
     refuse("the weights were packed for another instruction set; pack them again");
   if (arch.options.fusion && (in.prior_x == nullptr || in.prior_P == nullptr))

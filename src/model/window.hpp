@@ -59,6 +59,9 @@ struct WindowInput {
   /// where no entry of c[k] is finite its e too: F and e are then the expert map's. (Recursive
   /// models only.)
   const double* centre = nullptr;
+  /// state_dim rows: where the expert map of the step that leads to k is linearised (a state at
+  /// k-1); null: at the filter's own state. Forward only.
+  const double* linearise = nullptr;
   /// Fusion only: x[k|<k] (N rows) and P[k|<k] (N N rows) of the filter.
   const double* prior_x = nullptr;
   const double* prior_P = nullptr;

@@ -22,6 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kalmia::model::HWY_NAMESPACE {
 
 namespace step = kalman::HWY_NAMESPACE;
+namespace ln = kalmia::lanes::HWY_NAMESPACE;
 
 /// One step of it. Holds no data of its own: `lines` has alternative_lines(N, M) of them.
 class AlternativePosterior {
@@ -84,8 +85,8 @@ class AlternativePosterior {
   ///
   /// Adds to d_x_pred, d_F, d_L, d_P_before and d_R.
   HWY_NOINLINE void backward(const double* y, const double* observed, const double* d_x,
-                             const double* d_P, double* x, double* P, double* d_x_pred,
-                             double* d_F, double* d_L, double* d_P_before, double* d_R) {
+                             const double* d_P, double* x, double* P, double* d_x_pred, double* d_F,
+                             double* d_L, double* d_P_before, double* d_R) {
     static_cast<void>(forward(y, observed, x, P));
     ln::multiply<lanes::Put::Set, double>(N_, N_, N_, d_P, T_, d_AF_);  // T = AF P
     ln::scale_lines(N_ * N_, 2.0, d_AF_);
@@ -105,14 +106,14 @@ class AlternativePosterior {
         }
 
     ln::reciprocal_diagonal(M_, static_cast<const double*>(tape_.C), inv_);
-    ln::cholesky_inverse(M_, static_cast<const double*>(tape_.C),
-                         static_cast<const double*>(inv_), W_, scratch_);
+    ln::cholesky_inverse(M_, static_cast<const double*>(tape_.C), static_cast<const double*>(inv_),
+                         W_, scratch_);
     ln::multiply<lanes::Put::Set, double>(N_, M_, M_, d_K_, W_, X_);
     ln::multiply_tn<lanes::Put::Set, double>(M_, N_, M_, tape_.K, X_, W_);
     for (int i = 0; i < M_; ++i)
       for (int j = 0; j < M_; ++j)
-        ln::store(ln::broadcast(-0.5) * (ln::load(ln::entry(W_, i * M_ + j)) +
-                                         ln::load(ln::entry(W_, j * M_ + i))),
+        ln::store(ln::broadcast(-0.5) *
+                      (ln::load(ln::entry(W_, i * M_ + j)) + ln::load(ln::entry(W_, j * M_ + i))),
                   ln::entry(d_S_, i * M_ + j));
 
     ln::set_zero(2, no_loss_);

@@ -13,6 +13,7 @@
 
 #include "kalman/general_update-inl.h"
 #include "kalman/step-inl.h"
+#include "model/window_alternative-inl.h"
 #include "model/window_network-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -71,7 +72,10 @@ class RecursionPass {
     map_d_x_ = take(N());
     map_d_theta_ = take(map_parameters_);
     weight_ = take(M());
+    linearise_ = take(N());
     general_lines_ = take(kalman::general_update_lines(N(), M()));
+    alternative_lines_ = take(alternative_lines(N(), M()));
+    spare_ = take(N() + N() * N());
     scratch_ = p;
     if (ws.training) adjoint_ = ws.line_adjoints.data() + first / kLanes * adjoint_lines() * kLanes;
   }
@@ -109,6 +113,9 @@ class RecursionPass {
                     : step::update_forward<double>(emission(), y_, observed, x_pred_, P_pred_, next,
                                                    next + entries_.P * kLanes, nll_,
                                                    update_tape(slot), scratch_);
+      if (alternative())
+        static_cast<void>(
+            alternative_posterior(slot).forward(y_, observed, next, next + entries_.P * kLanes));
       total = total + load(nll_);
       const D infinity = broadcast(std::numeric_limits<double>::infinity());
       const lanes::LaneBits finite = bits_of(greater(infinity, abs(load(nll_))));
@@ -153,6 +160,12 @@ class RecursionPass {
       if (general()) {
         read_transition(k, slot);
         general_backward(k, observed, d_nll, d_x, d_P, d_R);
+      } else if (alternative()) {
+        read_transition(k, slot);
+        alternative_backward(slot, observed, d_nll, d_x, d_P, d_R);
+        write_transition_adjoint(k, ok, slot, d_x);
+        if (model_.detached) detach();
+        continue;
       } else {
         step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, d_x, d_P,
                                       d_x_pred_, d_P_pred_, d_R, scratch_);
@@ -162,8 +175,7 @@ class RecursionPass {
                                      slot + entries_.P * kLanes, d_x_pred_, d_P_pred_, d_F_, d_L_,
                                      d_x, d_P, scratch_);
       write_transition_adjoint(k, ok, slot, d_x);
-      if (model_.detached)
-        for (int i = 0; i < N() + N() * N(); ++i) store(zero<double>(), adjoint_ + i * kLanes);
+      if (model_.detached) detach();
     }
   }
 
@@ -190,6 +202,46 @@ class RecursionPass {
     view.state_dim = N();
     view.meas_dim = M();
     return view;
+  }
+
+  void detach() {
+    for (int i = 0; i < N() + N() * N(); ++i) store(zero<double>(), adjoint_ + i * kLanes);
+  }
+
+  bool alternative() const { return arch_.options.alternative; }
+  AlternativePosterior alternative_posterior(const double* slot) const {
+    return {*model_.emission, F_, L_, slot + entries_.P * kLanes, x_pred_, alternative_lines_};
+  }
+  // The step back: the likelihood's share through the prediction, the state's through the
+  // alternative. d_x and d_P become those of the state before; sets d_F_, d_L_ and d_x_pred_.
+  void alternative_backward(double* slot, const double* observed, const double* d_nll, double* d_x,
+                            double* d_P, double* d_R) {
+    double* no_x = spare_;
+    double* no_P = spare_ + N() * kLanes;
+    for (int i = 0; i < N() + N() * N(); ++i) store(zero<double>(), spare_ + i * kLanes);
+    step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, no_x, no_P,
+                                  d_x_pred_, d_P_pred_, d_R, scratch_);
+    step::predict_forward<double>(N(), F_, e_, L_, slot, slot + entries_.P * kLanes, x_pred_,
+                                  P_pred_, scratch_);
+    // What goes to P before through the prediction; then the alternative adds its own, and the
+    // mean's share follows once all of d_x_pred_ is there.
+    step::predict_backward<double>(N(), F_, L_, slot, slot + entries_.P * kLanes, d_x_pred_,
+                                   d_P_pred_, d_F_, d_L_, no_x, no_P, scratch_);
+    for (int i = 0; i < N(); ++i) store(zero<double>(), no_x + i * kLanes);
+    double* x = P_pred_;  // free by now, and of the right size for a state and a covariance
+    alternative_posterior(slot).backward(y_, observed, d_x, d_P, e_, x, no_x, d_F_, d_L_, no_P,
+                                         d_R);
+    // no_x is the alternative's share of d_x_pred: F and x before get theirs.
+    for (int i = 0; i < N(); ++i) {
+      const D share = load(no_x + i * kLanes);
+      for (int j = 0; j < N(); ++j) {
+        double* d_F = d_F_ + (i * N() + j) * kLanes;
+        store(fma(share, load(slot + j * kLanes), load(d_F)), d_F);
+      }
+      store(load(d_x_pred_ + i * kLanes) + share, d_x_pred_ + i * kLanes);
+    }
+    step::ln::multiply_vec_t<lanes::Put::Set, double>(N(), N(), F_, d_x_pred_, d_x);
+    for (int i = 0; i < N() * N(); ++i) store(load(no_P + i * kLanes), d_P + i * kLanes);
   }
 
   // Whether the emission is more than a matrix that all lanes and steps share.
@@ -334,7 +386,7 @@ class RecursionPass {
     const T* out = record + panel(rows_.out) + first_;
     read_step(k);
     if (map_ != nullptr) {
-      map_->forward(map_point(x), F_, e_, ws_.map_scratch.data());
+      map_->forward(map_point(point_of(k, x)), F_, e_, ws_.map_scratch.data());
     } else {
       for (int i = 0; i < N(); ++i) store(zero<double>(), e_ + i * kLanes);
       for (int i = 0; i < N() * N() && recursive_; ++i) store(zero<double>(), F_ + i * kLanes);
@@ -380,6 +432,12 @@ class RecursionPass {
       store(sqrt(dt * broadcast(1 / model_.dt)), dt_scale_);
     }
     if (inputs_ > 0) read_panel(in_.u + k * panel(inputs_), inputs_, u_);
+  }
+  // Where the expert map is linearised.
+  const double* point_of(int k, const double* x) const {
+    if (in_.linearise == nullptr) return x;
+    read_panel(in_.linearise + k * panel(N()), N(), linearise_);
+    return linearise_;
   }
   kalman::MapPoint map_point(const double* x) const { return {x, dt_, u_, model_.theta}; }
   bool centred() const { return recursive_ && in_.centre != nullptr; }
@@ -525,6 +583,7 @@ class RecursionPass {
   double *d_F_, *d_L_, *d_x_pred_, *d_P_pred_;
   double *centre_, *active_, *y_, *observed_, *nll_, *scratch_;
   double *dt_, *dt_scale_, *u_, *map_d_x_, *map_d_theta_, *weight_, *general_lines_;
+  double *linearise_, *alternative_lines_, *spare_;
   double* adjoint_ = nullptr;  // adjoint_lines() of them
 };
 

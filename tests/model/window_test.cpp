@@ -27,6 +27,7 @@ struct GradientCase {
   nn::EncoderKind encoder = nn::EncoderKind::Gru;
   int taps = 5;
   bool fusion = false;
+  bool alternative = false;
 };
 
 void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.name; }
@@ -64,6 +65,11 @@ std::vector<GradientCase> gradient_cases() {
       {"ConvSmootherEverything", true, true, 3, 2, all, nn::EncoderKind::Conv},
       {"ConvOfOneTap", true, true, 3, 2, all, nn::EncoderKind::Conv, 1},
       {"ConvLongerThanTheWindow", false, true, 3, 2, all, nn::EncoderKind::Conv, 24},
+      {"AlternativePosterior", true, true, 3, 2, plain, nn::EncoderKind::Gru, 5, false, true},
+      {"AlternativePosteriorEverything", true, true, 3, 2, all, nn::EncoderKind::Gru, 5, false,
+       true},
+      {"AlternativePosteriorManyMeasurements", true, false, 2, 3, all, nn::EncoderKind::Gru, 5,
+       false, true},
       {"Fusion", false, false, 3, 3, plain, nn::EncoderKind::Gru, 16, true},
       {"FusionEverything", false, false, 3, 2, all, nn::EncoderKind::Gru, 16, true},
       {"FusionBent", false, false, 2, 3, bent, nn::EncoderKind::Lstm, 16, true},
@@ -87,6 +93,7 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
   options.encoder = c.encoder;
   options.taps = c.taps;
   options.fusion = c.fusion;
+  options.alternative = c.alternative;
   constexpr int kSteps = 19, kLanes = 16;  // more than one chunk of weight gradients
   constexpr double kScale = 0.01;
   WindowCase<double> at(options, c.features, kSteps, kLanes, 11);
