@@ -14,11 +14,14 @@ void run_smooth(const Arguments& arguments) {
                 "kalmia smooth lorenz.kalmia lorenz.csv -o clean.csv\n"
                 "kalmia smooth lorenz.kalmia lorenz.csv --json -o clean.npz");
   EstimateCommand command;
+  FieldOptions<SmoothOptions> smoothing;
   command.add_to(parser);
+  parser.group("Smoothing");
+  smoothing.add_to(parser);
   command.add_common(parser);
   if (!parser.parse(arguments)) return;
-  command.run([&command](const Model& model, const Dataset& data) {
-    return model.smooth(data, command.common.threads);
+  command.run([&](const Model& model, const Dataset& data) {
+    return model.smooth(data, command.common.threads, smoothing.values());
   });
 }
 

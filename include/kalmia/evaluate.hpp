@@ -20,6 +20,8 @@ struct EvaluateOptions {
   double hide = 0;
   /// Mean length of the runs they are hidden in.
   double hide_run = 1;
+  /// Which smoother is scored.
+  SmoothOptions smoothing;
   std::uint64_t seed = 1;
   int threads = 0;
 };
@@ -29,6 +31,14 @@ requires std::same_as<std::remove_const_t<Options>, EvaluateOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("hide", o.hide, "share of the measured values to hide and to score against");
   visit("hide_run", o.hide_run, "mean length of the runs they are hidden in");
+  visit("method", o.smoothing.method,
+        "smoother: linearized, fused, or auto: fused if the model has it");
+  visit("iterations", o.smoothing.iterations,
+        "smooth again, at most so many times, with the expert map linearised at the result");
+  visit("method", o.smoothing.method,
+        "smoother: linearized, fused, or auto: fused if the model has it");
+  visit("iterations", o.smoothing.iterations,
+        "smooth again, at most so many times, with the expert map linearised at the result");
   visit("seed", o.seed, "seed of what is hidden");
   visit("threads", o.threads, "threads; 0: all the machine has");
 }

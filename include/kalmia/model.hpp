@@ -54,6 +54,27 @@ struct Analysis {
   std::vector<Innovations> innovations;  ///< one per series
 };
 
+/// How states are smoothed.
+struct SmoothOptions {
+  /// `linearized`: a backward pass over the filter (Rauch-Tung-Striebel); `fused`: the networks
+  /// that read the future, if the model was fitted with them; `auto`: fused if there are any.
+  std::string method = "auto";
+  /// Of the linearized smoother: filter and smooth again so many times, at most, with the expert
+  /// map linearised at the smoothed states, until they settle.
+  int iterations = 0;
+
+  /// Throws ConfigError. `has_fused`: the model has networks that read the future.
+  void validate(bool has_fused) const;
+};
+
+template <typename Options, typename Visitor>
+requires std::same_as<std::remove_const_t<Options>, SmoothOptions>
+constexpr void visit_fields(Options& o, Visitor&& visit) {
+  visit("method", o.method, "linearized, fused, or auto: fused if the model has it");
+  visit("iterations", o.iterations,
+        "smooth again, at most so many times, with the expert map linearised at the result");
+}
+
 class Stream;
 
 /// A fitted model. Immutable; copies share their parameters.
@@ -86,8 +107,8 @@ class Model {
   /// the data do not have the model's measured columns and inputs, NumericalError if a covariance
   /// breaks down.
   Estimates filter(const Dataset& data, int threads = 0) const;
-  /// x[k|0:K], by the linearized (Rauch-Tung-Striebel) smoother over the filter.
-  Estimates smooth(const Dataset& data, int threads = 0) const;
+  /// x[k|0:K].
+  Estimates smooth(const Dataset& data, int threads = 0, const SmoothOptions& options = {}) const;
   /// The `horizon` steps after the end of each series.
   Estimates forecast(const Dataset& data, int horizon, int threads = 0) const;
   /// `count` trajectories of each series from the smoothing distribution: covariance empty, series
@@ -97,7 +118,7 @@ class Model {
   /// One per series of the data.
   std::vector<Innovations> innovations(const Dataset& data, int threads = 0) const;
   /// The three above from one run of the filter.
-  Analysis analyse(const Dataset& data, int threads = 0) const;
+  Analysis analyse(const Dataset& data, int threads = 0, const SmoothOptions& options = {}) const;
 
   /// A filter that takes one measurement at a time.
   Stream stream() const;

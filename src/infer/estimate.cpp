@@ -9,6 +9,8 @@ namespace {
 using infer::FilterPass;
 using kalman::row_at;
 
+constexpr int kMostIterations = 1000;
+
 struct Parts {
   bool filtered = false;
   bool smoothed = false;
@@ -70,7 +72,9 @@ Innovations innovations_of(const model::LearnedModel<float>& model, const std::v
   return out;
 }
 
-Analysis estimate(const Model& public_model, const Dataset& data, int threads, const Parts& parts) {
+Analysis estimate(const Model& public_model, const Dataset& data, int threads, const Parts& parts,
+                  const SmoothOptions& options = {}) {
+  options.validate(public_model.impl().learned->fusion() != nullptr);
   const model::LearnedModel<float>& model = *public_model.impl().learned;
   infer::SeriesRun run(model, data, threads);
   Analysis result{run.empty_estimates(), run.empty_estimates(), {}};
@@ -83,7 +87,7 @@ Analysis estimate(const Model& public_model, const Dataset& data, int threads, c
   run.for_each_pass(
       {parts.smoothed || parts.innovations, parts.smoothed || parts.filtered, parts.smoothed},
       [&](FilterPass& pass, const std::vector<int>& chunk) {
-        if (parts.smoothed) run.smooth(pass, chunk);
+        if (parts.smoothed) run.smooth(pass, chunk, options);
         for (int i = 0; i < static_cast<int>(chunk.size()); ++i) {
           const auto s = static_cast<std::size_t>(chunk[static_cast<std::size_t>(i)]);
           const Series& series = data.series[s];
@@ -108,16 +112,30 @@ Estimates Model::filter(const Dataset& data, int threads) const {
   return estimate(*this, data, threads, {.filtered = true}).filtered;
 }
 
-Estimates Model::smooth(const Dataset& data, int threads) const {
-  return estimate(*this, data, threads, {.smoothed = true}).smoothed;
+Estimates Model::smooth(const Dataset& data, int threads, const SmoothOptions& options) const {
+  return estimate(*this, data, threads, {.smoothed = true}, options).smoothed;
 }
 
 std::vector<Innovations> Model::innovations(const Dataset& data, int threads) const {
   return estimate(*this, data, threads, {.innovations = true}).innovations;
 }
 
-Analysis Model::analyse(const Dataset& data, int threads) const {
-  return estimate(*this, data, threads, {true, true, true});
+Analysis Model::analyse(const Dataset& data, int threads, const SmoothOptions& options) const {
+  return estimate(*this, data, threads, {true, true, true}, options);
+}
+
+void SmoothOptions::validate(bool has_fused) const {
+  if (method != "auto" && method != "linearized" && method != "fused")
+    throw ConfigError("method = \"" + method + "\", but it must be auto, linearized or fused");
+  if (method == "fused" && !has_fused)
+    throw ConfigError(
+        "method = \"fused\", but the model has no fused smoother; fit it with smoother = fused");
+  if (iterations < 0 || iterations > kMostIterations)
+    throw ConfigError("iterations = " + std::to_string(iterations) + ", but it must be in 0.." +
+                      std::to_string(kMostIterations));
+  if (method == "fused" && iterations > 0)
+    throw ConfigError("iterations = " + std::to_string(iterations) +
+                      ", but only the linearized smoother is iterated");
 }
 
 }  // namespace kalmia

@@ -62,6 +62,11 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece
   fill_step(model, k, lane, step == 0 ? nullptr : now - M, now,
             piece.dt_ratio == nullptr ? 1.0 : piece.dt_ratio[step],
             piece.u == nullptr || step == 0 ? nullptr : piece.u + (step - 1) * U, memory, group);
+  if (group.linearise.empty()) return;
+  const int N = model.state_dim();
+  double* at = group.linearise.data() + static_cast<std::ptrdiff_t>(k) * N * group.lanes + lane;
+  for (int n = 0; n < N; ++n)
+    at[n * group.lanes] = piece.linearise[static_cast<std::ptrdiff_t>(step) * N + n];
 }
 
 #define KALMIA_INSTANTIATE(T)                                                            \

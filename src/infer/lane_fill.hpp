@@ -15,6 +15,9 @@ struct Piece {
   int steps = 0;
   const double* dt_ratio = nullptr;  ///< length of the step to k over the usual one; null: 1
   const double* u = nullptr;         ///< inputs, steps x U; null where there are none
+  /// Where the expert map that leads to k is linearised: a state at k-1, steps x N. Null: at the
+  /// filter's own.
+  const double* linearise = nullptr;
 };
 
 /// Makes room for windows of `steps` x `lanes` with missing values and centred residuals;

@@ -21,8 +21,9 @@ class SeriesRun {
   /// the series in it.
   using Take = std::function<void(FilterPass& pass, const std::vector<int>& series)>;
   void for_each_pass(const Wanted& wanted, const Take& take);
-  /// The smoother over a pass, with messages that name these series.
-  void smooth(FilterPass& pass, const std::vector<int>& series);
+  /// The smoother over a pass, with messages that name these series: the one that `options` ask
+  /// for.
+  void smooth(FilterPass& pass, const std::vector<int>& series, const SmoothOptions& options);
 
   /// Estimates without series yet: names, and how many values were measured.
   Estimates empty_estimates() const;
@@ -42,6 +43,8 @@ class SeriesRun {
 
  private:
   std::vector<std::vector<int>> chunks() const;
+  std::vector<Piece> pieces_of(const std::vector<int>& series) const;
+  void iterate(FilterPass& pass, const std::vector<int>& series, int iterations);
 
   const model::LearnedModel<float>& model_;
   const Dataset& data_;

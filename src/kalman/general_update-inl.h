@@ -15,7 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace kalmia::kalman::HWY_NAMESPACE {
 
 /// y = h(x) + r, r ~ N(0, D^-1/2 R D^-1/2), D = diag(weights): the weights given with the data
-/// times those that Student-t noise asks for. They count as constants in the adjoint.
+/// times those that Student-t noise asks for. The latter add nu sum (w - 1 - log w) to nll, which
+/// their choice makes stationary (robust-inl.h), so that they count as constants in the adjoint.
 ///
 /// Holds no data of its own: `lines` has general_update_lines(N, M) of them.
 class GeneralUpdate {
@@ -36,6 +37,7 @@ class GeneralUpdate {
     R_given_ = take(M_ * M_);
     R_eff_ = take(M_ * M_);
     weights_ = take(M_);
+    robust_ = take(M_);
     d_y_ = take(M_);
     d_H_ = take(M_ * N_);
     d_R_eff_ = take(M_ * M_);
@@ -47,8 +49,18 @@ class GeneralUpdate {
                                 const double* given, const double* P_pred, double* x_filt,
                                 double* P_filt, double* nll, const UpdateTape<double>& tape) {
     const LaneBits broken = prepare(at, y, observed, given, P_pred);
-    return broken | update_forward<double>(lane_emission(), y, observed, at.x, P_pred, x_filt,
-                                           P_filt, nll, tape, scratch_);
+    const LaneBits failed = update_forward<double>(lane_emission(), y, observed, at.x, P_pred,
+                                                   x_filt, P_filt, nll, tape, scratch_);
+    if (emission_.robust != nullptr) {
+      ln::Line<double> sum = ln::zero<double>();
+      for (int i = 0; i < M_; ++i) {
+        const ln::Line<double> w = ln::load(entry(robust_, i));
+        sum = sum + (w - ln::broadcast(1.0) - ln::log_positive(w));
+      }
+      ln::store(ln::fma(ln::broadcast(emission_.robust->degrees_of_freedom), sum, ln::load(nll)),
+                nll);
+    }
+    return broken | failed;
   }
 
   /// Sets d_x_pred and d_P_pred; adds to d_R (M x M) and d_theta.
@@ -95,10 +107,10 @@ class GeneralUpdate {
       scale_noise<Put::Set, double>(M_, weights_, R_, R_given_);
       const LaneEmission<double> h{N_, M_, H_, R_given_,
                                    emission_.map == nullptr ? nullptr : y_pred_};
-      broken =
-          robust_weights<double>(h, *emission_.robust, y, observed, at.x, P_pred, d_y_, scratch_);
+      broken = robust_weights<double>(h, *emission_.robust, y, observed, at.x, P_pred, robust_,
+                                      scratch_);
       for (int i = 0; i < M_; ++i)
-        ln::store(ln::load(entry(weights_, i)) * ln::load(entry(d_y_, i)), entry(weights_, i));
+        ln::store(ln::load(entry(weights_, i)) * ln::load(entry(robust_, i)), entry(weights_, i));
     }
     scale_noise<Put::Set, double>(M_, weights_, R_, R_eff_);
     return broken;
@@ -107,7 +119,8 @@ class GeneralUpdate {
   GeneralEmission emission_;
   int N_, M_;
   double* map_scratch_;
-  double *H_, *y_pred_, *R_, *R_given_, *R_eff_, *weights_, *d_y_, *d_H_, *d_R_eff_, *scratch_;
+  double *H_, *y_pred_, *R_, *R_given_, *R_eff_, *weights_, *robust_, *d_y_, *d_H_, *d_R_eff_,
+      *scratch_;
 };
 
 }  // namespace kalmia::kalman::HWY_NAMESPACE

@@ -18,7 +18,7 @@ struct GeneralEmission {
 
 /// Lines that a GeneralUpdate works in.
 constexpr int general_update_lines(int N, int M) {
-  return 2 * M * N + 4 * M * M + 3 * M +
+  return 2 * M * N + 4 * M * M + 4 * M +
          std::max(update_scratch_lines(N, M), robust_scratch_lines(N, M));
 }
 

@@ -149,6 +149,10 @@ LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> param
   require_size("x_scale", description_.units.x_scale.size(), N);
   require_size("x_offset", description_.units.x_offset.size(), N);
   attach(expert_, description_.features);
+  if (!(description_.tails == 0 || (description_.tails >= 1 && std::isfinite(description_.tails))))
+    throw ConfigError("model: tails = " + kalman::number_text(description_.tails) +
+                      ", but they must be 0 or at least 1");
+  robust_.degrees_of_freedom = description_.tails;
   set_theta(description_.theta.empty() ? expert_.theta() : description_.theta);
   set_parameters(parameters);
 }

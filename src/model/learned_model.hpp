@@ -42,6 +42,7 @@ struct ModelDescription {
   std::vector<int> decoder;  ///< widths; empty and hidden 1: a static model, without networks
   FusionSizes fusion;        ///< networks of the leak-free smoother
   std::string noise;         ///< as the user stated it
+  double tails = 0;          ///< degrees of freedom of Student-t noise; 0: Gaussian
   DataOptions data;          ///< how the columns were read
   std::string summary_json =
       "{}";  ///< how training went, without anything that varies from run to run
@@ -109,7 +110,8 @@ class LearnedModel {
             .map = expert_.map.get(),
             .theta = description_.theta.data(),
             .dt = map_dt(),
-            .emission_map = expert_.emission.get()};
+            .emission_map = expert_.emission.get(),
+            .robust = description_.tails > 0 ? &robust_ : nullptr};
   }
 
  private:
@@ -122,6 +124,7 @@ class LearnedModel {
   Buffer<T> parameters_;
   PackedNetwork<T> network_;
   std::unique_ptr<FusionNetworks> fusion_;
+  kalman::RobustOptions robust_;
 };
 
 /// The expert model a description names.

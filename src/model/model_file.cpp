@@ -30,6 +30,7 @@ Json to_json(const ModelDescription& d) {
       {"theta", d.theta},
       {"dt", d.dt},
       {"noise", d.noise},
+      {"tails", d.tails},
       {"networks",
        {{"encoder", nn::encoder_name(d.encoder)},
         {"taps", d.taps},
@@ -67,6 +68,7 @@ ModelDescription description_of(const Json& json) {
   json.at("theta").get_to(d.theta);
   json.at("dt").get_to(d.dt);
   json.at("noise").get_to(d.noise);
+  json.at("tails").get_to(d.tails);
   const Json& networks = json.at("networks");
   d.encoder = nn::encoder_of_name(networks.at("encoder").get<std::string>());
   networks.at("taps").get_to(d.taps);

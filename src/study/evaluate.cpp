@@ -11,7 +11,7 @@ Evaluation evaluate(const Model& model, const Dataset& given, const EvaluateOpti
   study::truth_kind(data, static_cast<std::size_t>(model.state_dim()),
                     static_cast<std::size_t>(model.meas_dim()));
   const Dataset shown = study::shown_data(data, options);
-  const Analysis analysis = model.analyse(shown, options.threads);
+  const Analysis analysis = model.analyse(shown, options.threads, options.smoothing);
   return study::score(data, shown, analysis.filtered, analysis.smoothed, analysis.innovations,
                       model.emission(), model.noise());
 }
