@@ -29,11 +29,12 @@ void FusionFeed::fill(int index, Measured& measured, int& steps) {
   model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   for (int lane = 0; lane < group.lanes; ++lane) {
     Cursor& cursor = cursors_[static_cast<std::size_t>(index * group.lanes + lane)];
-    if (cursor.at < 0)
-      cursor = {(cursor.piece + 1) % data_.count(), 0, true,
+    if (cursor.at < 0) {
+      const int next = (cursor.piece + 1) % data_.count();
+      cursor = {next, data_.stretch(next).steps() - 1, true,
                 infer::empty_memory(model_.meas_dim())};
+    }
     const infer::FusionPiece piece = data_.piece(cursor.piece);
-    if (cursor.fresh && cursor.at == 0) cursor.at = piece.steps - 1;
     const int length = std::min(window_, cursor.at + 1);
     group.length[static_cast<std::size_t>(lane)] = length;
     group.fresh[static_cast<std::size_t>(lane)] = cursor.fresh ? 1 : 0;
