@@ -13,9 +13,9 @@ FusionData::FusionData(const model::LearnedModel<float>& model, const ScaledData
     : meas_dim_(data.meas_dim()) {
   std::ptrdiff_t total = 0;
   for (const Stretch& stretch : stretches) total += stretch.steps();
-  const auto every = static_cast<std::size_t>((total + kMostFusionSteps - 1) / kMostFusionSteps);
-  for (std::size_t i = 0; i < stretches.size(); i += std::max<std::size_t>(every, 1))
-    stretches_.push_back(stretches[i]);
+  every_ = static_cast<std::size_t>(
+      std::max<std::ptrdiff_t>((total + kMostFusionSteps - 1) / kMostFusionSteps, 1));
+  for (std::size_t i = 0; i < stretches.size(); i += every_) stretches_.push_back(stretches[i]);
   std::vector<infer::Piece> pieces;
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
     infer::Piece piece = data.piece(stretches_[i]);

@@ -18,12 +18,15 @@ class FusionData {
 
   int count() const { return static_cast<int>(stretches_.size()); }
   const Stretch& stretch(int index) const { return stretches_[static_cast<std::size_t>(index)]; }
+  /// Which of the stretches that were given it is.
+  std::size_t given_index(int index) const { return static_cast<std::size_t>(index) * every_; }
   infer::FusionPiece piece(int index) const;
   std::vector<infer::FusionPiece> pieces() const;
   std::ptrdiff_t steps() const;
 
  private:
   int meas_dim_;
+  std::size_t every_ = 1;  // stretch that was given is kept
   std::vector<Stretch> stretches_;
   std::vector<std::vector<double>> y_;
   infer::FilterPass pass_;

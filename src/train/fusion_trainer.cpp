@@ -49,10 +49,12 @@ class FusionTrainee : public Trainee {
         team_(team),
         training_(model, data, split.training, options.train.gaps, options.train.seed, team),
         held_out_(model, data, stretches(split), 0, options.train.seed, team) {
-    for (const HeldOut& each : split.held_out) {
+    for (int i = 0; i < held_out_.count(); ++i) {
+      const HeldOut& each = checked_.emplace_back(split.held_out[held_out_.given_index(i)]);
       score_from_.push_back(each.score_from - each.stretch.begin);
       measured_.add(data.measured({each.stretch.series, each.score_from, each.stretch.end}));
     }
+    thinned_ = checked_.size() < split.held_out.size();
     start(options);
     feed_ = std::make_unique<FusionFeed>(model_, scaled_, training_, options.train.window,
                                          options.train.batch);
@@ -65,6 +67,10 @@ class FusionTrainee : public Trainee {
   }
 
   std::size_t training_steps() const { return static_cast<std::size_t>(training_.steps()); }
+  /// The filter's loss of the held-out data that are checked here; `of_all`: of all of them.
+  double filter_loss(double of_all) const {
+    return thinned_ ? held_out_loss(model_, scaled_, checked_, team_) : of_all;
+  }
   int steps_per_update() const { return feed_->lanes() * feed_->groups()[0].steps; }
   int steps() const override { return feed_->steps(); }
 
@@ -145,6 +151,8 @@ class FusionTrainee : public Trainee {
   const ScaledData& scaled_;
   ThreadTeam& team_;
   FusionData training_, held_out_;
+  std::vector<HeldOut> checked_;  // what is kept of the held-out data
+  bool thinned_ = false;
   std::vector<int> score_from_;
   Measured measured_;  // what counts of the held-out data
   std::unique_ptr<FusionFeed> feed_;
@@ -163,7 +171,7 @@ void train_fusion(model::LearnedModel<float>& model, const ScaledData& data, con
   loop.updates = options.train.updates > 0
                      ? options.train.updates
                      : default_updates(trainee.training_steps(), trainee.steps_per_update());
-  loop.start_loss = summary.best_held_out;
+  loop.start_loss = trainee.filter_loss(summary.best_held_out);
   loop.too_good = [&](double held_out) { return predicts_noise(held_out, summary); };
   const LoopResult result = run_training(trainee, options.train, loop, progress);
   trainee.finish(result.best_update > 0);
