@@ -35,10 +35,6 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
         "smoother: linearized, fused, or auto: fused if the model has it");
   visit("iterations", o.smoothing.iterations,
         "smooth again, at most so many times, with the expert map linearised at the result");
-  visit("method", o.smoothing.method,
-        "smoother: linearized, fused, or auto: fused if the model has it");
-  visit("iterations", o.smoothing.iterations,
-        "smooth again, at most so many times, with the expert map linearised at the result");
   visit("seed", o.seed, "seed of what is hidden");
   visit("threads", o.threads, "threads; 0: all the machine has");
 }

@@ -32,7 +32,7 @@ struct ModelOptions {
   /// Runge-Kutta steps in one time step.
   int substeps = 1;
   /// Standard deviation of a constant departure from the map's matrix, entry by entry, that is
-  /// learned with the noise: how far the expert may be off. 0: not at all; negative: 0.1 for
+  /// learned with the noise: how far the expert may be off. 0: not at all; negative: 0.01 for
   /// `linear-motion`, 1 for `none`, else 0.
   double departure = -1;
   /// A user's own equations; used if `prior` is `system`, or `auto` and there are any.
@@ -41,6 +41,13 @@ struct ModelOptions {
   /// covariance by rows (`0.25,0.1;0.1,0.3`), `learn` (one variance for each channel) or
   /// `learn-full` (a covariance).
   std::string noise = "learn";
+  /// Tails of the measurement noise: `gaussian`, the degrees of freedom of Student's t (`4`;
+  /// outliers then count less), or `learn`.
+  std::string tails = "gaussian";
+  /// What reads the measurements: `gru` (the paper's), `lstm`, or `conv`, a causal convolution.
+  std::string encoder = "gru";
+  /// Steps a convolution looks back on.
+  int taps = 16;
   /// How states are smoothed: `linearized`, the backward pass over the filter, which needs no
   /// training, or `fused`, networks that read the future, trained after the filter's (the leak-free
   /// recursive smoother).
@@ -66,6 +73,10 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("departure", o.departure,
         "how far the expert's matrix may be off; 0: not at all; negative: as the prior suggests");
   visit("noise", o.noise, "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full");
+  visit("tails", o.tails,
+        "tails of the noise: gaussian, degrees of freedom of Student's t, or learn");
+  visit("encoder", o.encoder, "what reads the measurements: gru, lstm or conv");
+  visit("taps", o.taps, "steps a convolution looks back on");
   visit("smoother", o.smoother,
         "linearized (no training) or fused (networks that read the future)");
   visit("hidden", o.hidden, "hidden units of the GRU; 0: no networks");

@@ -13,6 +13,7 @@
 #include "train/fusion_trainer.hpp"
 #include "train/static_stage.hpp"
 #include "train/summary.hpp"
+#include "train/tails.hpp"
 #include "train/trainer.hpp"
 
 namespace kalmia {
@@ -27,8 +28,10 @@ constexpr double kFewestValues = 500;
 // The same where the held-out part, or what is left for training, has fewer than this.
 constexpr double kFewestHeldOut = 20;
 // Standard deviation of the departure from a rough map, and from none.
-constexpr double kUsualDeparture = 0.1;
+constexpr double kUsualDeparture = 0.01;
 constexpr double kFreeDeparture = 1;
+// Degrees of freedom to begin with where they are learned.
+constexpr double kStartTails = 4;
 
 // The steps of a whole fit; each leaves what the next needs.
 class Fitter {
@@ -91,7 +94,10 @@ class Fitter {
       summary_.training_steps += static_cast<std::size_t>(each.steps());
     for (const train::HeldOut& each : split_.held_out)
       summary_.held_out_steps += static_cast<std::size_t>(each.stretch.end - each.score_from);
-    summary_.noise_bound = train::noise_bound(noise_, data_, split_.held_out);
+    // The bound is of Gaussian noise.
+    summary_.noise_bound = options_.model.tails == "gaussian"
+                               ? train::noise_bound(noise_, data_, split_.held_out)
+                               : -std::numeric_limits<double>::infinity();
     note_time();
   }
 
@@ -127,7 +133,7 @@ class Fitter {
     std::string comparison;
     for (const std::string& name : candidates) {
       if (stopped_) break;
-      const model::ModelDescription description = describe(name);
+      model::ModelDescription description = describe(name);
       auto scaled = std::make_unique<train::ScaledData>(data_, description.units, description.dt);
       train::StaticOptions options;
       options.go_on = [&](int iteration, double loss) {
@@ -145,6 +151,12 @@ class Fitter {
       try {
         fitted = train::fit_static(description, channels_, noise_, *scaled, split_.training, team_,
                                    options);
+        if (options_.model.tails == "learn" && !stopped_) {
+          description.tails =
+              train::fit_tails(*fitted.alone<float>(), *scaled, split_.training, team_);
+          fitted = train::fit_static(description, channels_, noise_, *scaled, split_.training,
+                                     team_, options);
+        }
       } catch (const NumericalError&) {
         if (!static_ && name == candidates.back()) throw;
         comparison += name + " broke down";
@@ -200,6 +212,11 @@ class Fitter {
     d.prior = expert_spec(prior);
     d.dt = drive_.dt;
     d.noise = options_.model.noise;
+    d.tails = options_.model.tails == "gaussian" ? 0
+              : options_.model.tails == "learn"  ? kStartTails
+                                                 : train::parse_tails(options_.model.tails);
+    d.encoder = nn::encoder_of_name(options_.model.encoder);
+    d.taps = options_.model.taps;
     d.data = data_options_;
     d.data.measure = data_.y_names;
     const prior::Expert expert = model::expert_of(d);

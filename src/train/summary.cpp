@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "train/tails.hpp"
+
 namespace kalmia {
 namespace {
 
@@ -112,6 +114,10 @@ void FitOptions::validate() const {
   };
   check(model.order >= 0 && model.order <= 20, "model.order", model.order, "in 0..20");
   check(model.hidden >= 0 && model.hidden <= 4096, "model.hidden", model.hidden, "in 0..4096");
+  check(model.encoder == "gru" || model.encoder == "lstm" || model.encoder == "conv",
+        "model.encoder", model.encoder, "gru, lstm or conv");
+  check(model.taps >= 1 && model.taps <= 4096, "model.taps", model.taps, "in 1..4096");
+  if (model.tails != "gaussian" && model.tails != "learn") train::parse_tails(model.tails);
   check(model.smoother == "linearized" || model.smoother == "fused", "model.smoother",
         model.smoother, "linearized or fused");
   for (const int width : model.decoder)

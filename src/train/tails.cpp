@@ -1,0 +1,56 @@
+#include "train/tails.hpp"
+
+#include <fast_float/fast_float.h>
+
+#include <cmath>
+
+#include "infer/filter_pass.hpp"
+#include "kalman/classical_batch.hpp"
+#include "kalman/student.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::train {
+
+double parse_tails(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = fast_float::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 1) ||
+      !std::isfinite(value))
+    throw ConfigError("tails = \"" + text +
+                      "\", but they must be gaussian, learn, or degrees of freedom >= 1");
+  return value;
+}
+
+double fit_tails(const model::LearnedModel<float>& model, const ScaledData& data,
+                 const std::vector<Stretch>& stretches, ThreadTeam& team) {
+  const int N = model.state_dim();
+  const auto M = static_cast<std::size_t>(model.meas_dim());
+  std::vector<infer::Piece> pieces;
+  for (const Stretch& stretch : stretches) pieces.push_back(data.piece(stretch));
+  const infer::FilterPass pass =
+      infer::run_pass(model, pieces, {.predicted = true}, team, [](int) { return "the data"; });
+  std::vector<double> squares, y(M), H = model.expert().H;
+  for (std::size_t p = 0; p < pieces.size(); ++p)
+    for (int k = 0; k < pieces[p].steps; ++k) {
+      const Moments& predicted = pass.moments.predicted;
+      const double* x =
+          predicted.mean.data() + kalman::row_at(pass.moments, static_cast<int>(p), k, N);
+      const double* P =
+          predicted.covariance.data() + kalman::row_at(pass.moments, static_cast<int>(p), k, N * N);
+      if (model.expert().emission != nullptr) H = model.emission_at(x);
+      model.measure(x, y.data());
+      for (std::size_t m = 0; m < M; ++m) {
+        const double residual = pieces[p].y[static_cast<std::size_t>(k) * M + m] - y[m];
+        double variance = model.emission().R()[m * (M + 1)];
+        for (int i = 0; i < N; ++i)
+          for (int j = 0; j < N; ++j)
+            variance += H[m * static_cast<std::size_t>(N) + static_cast<std::size_t>(i)] *
+                        P[i * N + j] *
+                        H[m * static_cast<std::size_t>(N) + static_cast<std::size_t>(j)];
+        if (std::isfinite(residual)) squares.push_back(residual * residual / variance);
+      }
+    }
+  return kalman::fit_student(squares).degrees_of_freedom;
+}
+
+}  // namespace kalmia::train
