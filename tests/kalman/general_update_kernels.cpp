@@ -1,0 +1,39 @@
+#include "kalman/general_update_kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kalman/general_update_kernels.cpp"
+#include <hwy/foreach_target.h>
+// Must come after foreach_target.h.
+#include <hwy/highway.h>
+
+#include "kalman/general_update-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::test::HWY_NAMESPACE {
+
+lanes::LaneBits general_update_here(GeneralLines& s) {
+  const int N = s.emission.linear->state_dim(), M = s.emission.linear->meas_dim();
+  kalman::HWY_NAMESPACE::GeneralUpdate update(s.emission, s.lines.data(), nullptr);
+  const lanes::LaneBits failed =
+      update.forward({.x = s.x_pred.data(), .theta = s.theta}, s.y.data(), s.observed.data(),
+                     s.weighted ? s.given.data() : nullptr, s.P_pred.data(), s.x_filt.data(),
+                     s.P_filt.data(), s.nll.data(), kalman::tape_at(N, M, s.tape.data()));
+  for (std::size_t i = 0; i < s.weights.span().size(); ++i)
+    s.weights.span()[i] = update.weights()[i];
+  return failed;
+}
+
+}  // namespace kalmia::test::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kalmia::test {
+
+HWY_EXPORT(general_update_here);
+
+lanes::LaneBits general_update(GeneralLines& s) {
+  return HWY_DYNAMIC_DISPATCH(general_update_here)(s);
+}
+
+}  // namespace kalmia::test
+#endif  // HWY_ONCE

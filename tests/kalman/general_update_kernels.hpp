@@ -1,0 +1,34 @@
+// The forward kernel of kalman/general_update-inl.h behind run-time dispatch, for the tests.
+#pragma once
+
+#include "kalman/general_update.hpp"
+#include "support/lines.hpp"
+
+namespace kalmia::test {
+
+/// Inputs and outputs of GeneralUpdate::forward.
+struct GeneralLines {
+  GeneralLines(int n, int m)
+      : x_pred(n, 1),
+        P_pred(n, n),
+        y(m, 1),
+        observed(m, 1),
+        given(m, 1),
+        x_filt(n, 1),
+        P_filt(n, n),
+        nll(1, 1),
+        weights(m, 1),
+        tape(kalman::update_tape_lines(n, m), 1),
+        lines(kalman::general_update_lines(n, m), 1) {}
+
+  kalman::GeneralEmission emission;
+  const double* theta = nullptr;
+  bool weighted = false;  ///< false stands for `given` null
+  Lines<double> x_pred, P_pred, y, observed, given;
+  Lines<double> x_filt, P_filt, nll, weights;
+  Lines<double> tape, lines;
+};
+
+lanes::LaneBits general_update(GeneralLines& s);
+
+}  // namespace kalmia::test

@@ -1,0 +1,190 @@
+// The update for any emission, against the reference's update. Its adjoint is tested with the
+// window's (tests/model/window_test.cpp and window_robust_test.cpp).
+#include <gtest/gtest.h>
+
+#include "kalman/general_update_kernels.hpp"
+#include "support/isas.hpp"
+#include "support/reference.hpp"
+#include "support/window_case.hpp"
+
+namespace kalmia::test {
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+struct Size {
+  int N, M;
+};
+const Size kSizes[] = {{1, 1}, {2, 1}, {2, 4}, {3, 3}, {6, 2}};
+
+std::vector<double> numbers(const Matrix& matrix) {
+  const RowMajor rows = matrix;
+  return {rows.data(), rows.data() + rows.size()};
+}
+
+// A random update, each lane its own; a fifth of the components are missing and hold NaN.
+struct Case {
+  Case(Size size, std::uint64_t seed)
+      : random(seed, "general update"),
+        N(size.N),
+        M(size.M),
+        H(random_matrix(random, size.M, size.N)),
+        R(random_covariance(random, size.M)),
+        emission(N, M, numbers(H), numbers(R)),
+        bent(N, M, seed),
+        lines(size.N, size.M) {
+    lines.emission.linear = &emission;
+    lines.theta = theta;
+    fill(lines.x_pred, [&] { return random_matrix(random, N, 1); });
+    fill(lines.P_pred, [&] { return random_covariance(random, N); });
+    fill(lines.y, [&] { return 2 * random_matrix(random, M, 1); });
+    for (int b = 0; b < Lines<double>::kLanes; ++b)
+      for (int m = 0; m < M; ++m) {
+        const bool seen = random.uniform() > 0.2;
+        lines.observed.at(m, 0, b) = seen ? 1 : 0;
+        lines.given.at(m, 0, b) = 0.1 + 3 * random.uniform();
+        if (!seen) lines.y.at(m, 0, b) = std::numeric_limits<double>::quiet_NaN();
+      }
+  }
+
+  // Lane b by the reference, with these weights.
+  reference::Update expected(int b, const Vector& weights) const {
+    const Matrix scale = weights.cwiseSqrt().cwiseInverse().asDiagonal();
+    const reference::Gaussian predicted{lines.x_pred.get(b), lines.P_pred.get(b)};
+    Matrix slope = H;
+    Vector offset = Vector::Zero(M);
+    if (lines.emission.map != nullptr) {
+      Lines<double> value(M, 1), jacobian(M, N);
+      bent.forward({.x = lines.x_pred.data(), .theta = theta}, value.data(), jacobian.data(),
+                   nullptr);
+      slope = jacobian.get(b);
+      offset = value.get(b) - slope * predicted.mean;
+    }
+    return reference::update(predicted, lines.y.get(b), slope, offset, scale * R * scale);
+  }
+  void expect_reference(const std::function<Vector(int b)>& weights, double tolerance = 1e-11) {
+    ASSERT_EQ(general_update(lines), 0u);
+    for (int b = 0; b < Lines<double>::kLanes; ++b) {
+      const reference::Update e = expected(b, weights(b));
+      ASSERT_LE(difference(lines.x_filt.get(b), e.filtered.mean), tolerance) << "lane " << b;
+      ASSERT_LE(difference(lines.P_filt.get(b), e.filtered.cov), tolerance) << "lane " << b;
+      ASSERT_NEAR(lines.nll.at(0, 0, b), e.nll, tolerance * std::max(1.0, std::abs(e.nll)));
+    }
+  }
+
+  RandomStream random;
+  int N, M;
+  Matrix H, R;
+  kalman::Emission emission;
+  BentEmission bent;
+  const double theta[2] = {0.7, 0};
+  GeneralLines lines;
+};
+
+TEST(GeneralUpdate, WithoutWeightsIsThePlainUpdate) {
+  for_each_isa([] {
+    for (const Size size : kSizes)
+      for (const bool bent : {false, true}) {
+        SCOPED_TRACE("N = " + std::to_string(size.N) + ", M = " + std::to_string(size.M));
+        Case c(size, 61);
+        if (bent) c.lines.emission.map = &c.bent;
+        c.expect_reference([&](int) { return Vector::Ones(size.M); });
+        for (const double w : c.lines.weights.span()) EXPECT_EQ(w, 1);
+        // Weights of 1 that are given change no bit.
+        const auto kept = [](const Lines<double>& l) {
+          return std::vector<double>(l.span().begin(), l.span().end());
+        };
+        const std::vector<double> x = kept(c.lines.x_filt), P = kept(c.lines.P_filt),
+                                  nll = kept(c.lines.nll);
+        c.lines.weighted = true;
+        for (double& w : c.lines.given.span()) w = 1;
+        ASSERT_EQ(general_update(c.lines), 0u);
+        EXPECT_EQ(x, kept(c.lines.x_filt));
+        EXPECT_EQ(P, kept(c.lines.P_filt));
+        EXPECT_EQ(nll, kept(c.lines.nll));
+      }
+  });
+}
+
+TEST(GeneralUpdate, WeightsScaleTheNoise) {
+  for_each_isa([] {
+    for (const Size size : kSizes)
+      for (const bool bent : {false, true}) {
+        SCOPED_TRACE("N = " + std::to_string(size.N) + ", M = " + std::to_string(size.M));
+        Case c(size, 62);
+        if (bent) c.lines.emission.map = &c.bent;
+        c.lines.weighted = true;
+        c.expect_reference([&](int b) { return Vector(c.lines.given.get(b)); });
+      }
+  });
+}
+
+// A Student-t of very many degrees of freedom is a Gaussian.
+TEST(GeneralUpdate, RobustNoiseOfManyDegreesOfFreedomIsGaussian) {
+  for_each_isa([] {
+    const kalman::RobustOptions robust{.degrees_of_freedom = 1e13};
+    for (const Size size : kSizes) {
+      Case c(size, 63);
+      c.lines.emission.robust = &robust;
+      c.lines.weighted = true;
+      c.expect_reference([&](int b) { return Vector(c.lines.given.get(b)); }, 1e-9);
+    }
+  });
+}
+
+// The weights that were chosen are those of the result, times the given ones; and they solve the
+// equation of robust-inl.h for the noise that was given.
+TEST(GeneralUpdate, RobustWeightsAreThoseOfTheResult) {
+  for_each_isa([] {
+    const kalman::RobustOptions robust{.degrees_of_freedom = 4, .iterations = 200};
+    for (const Size size : kSizes)
+      for (const bool weighted : {false, true}) {
+        SCOPED_TRACE("N = " + std::to_string(size.N) + ", M = " + std::to_string(size.M));
+        Case c(size, 64);
+        c.lines.emission.robust = &robust;
+        c.lines.emission.map = &c.bent;
+        c.lines.weighted = weighted;
+        c.expect_reference([&](int b) { return Vector(c.lines.weights.get(b)); });
+        Lines<double> value(size.M, 1), jacobian(size.M, size.N);
+        c.bent.forward({.x = c.lines.x_pred.data(), .theta = c.theta}, value.data(),
+                       jacobian.data(), nullptr);
+        for (int b = 0; b < Lines<double>::kLanes; ++b) {
+          const Matrix slope = jacobian.get(b);
+          const Vector e = c.lines.y.get(b) - value.get(b) -
+                           slope * (c.lines.x_filt.get(b) - c.lines.x_pred.get(b));
+          const Vector spread =
+              Matrix(slope * c.lines.P_filt.get(b) * slope.transpose()).diagonal();
+          for (int m = 0; m < size.M; ++m) {
+            const double given = weighted ? c.lines.given.at(m, 0, b) : 1;
+            const double noise = c.R(m, m) / given;
+            const double expected =
+                c.lines.observed.at(m, 0, b) == 0 ? 1 : 5 / (4 + (e(m) * e(m) + spread(m)) / noise);
+            EXPECT_NEAR(c.lines.weights.at(m, 0, b), given * expected, 1e-6);
+          }
+        }
+      }
+  });
+}
+
+TEST(GeneralUpdate, AnOutlierIsSetAside) {
+  const kalman::RobustOptions robust;
+  Case c({2, 1}, 65);
+  for (double& o : c.lines.observed.span()) o = 1;
+  const auto moved = [&](double sigmas) {
+    for (int b = 0; b < Lines<double>::kLanes; ++b) {
+      const Matrix S = c.H * c.lines.P_pred.get(b) * c.H.transpose() + c.R;
+      c.lines.y.at(0, 0, b) = (c.H * c.lines.x_pred.get(b))(0) + sigmas * std::sqrt(S(0, 0));
+    }
+    EXPECT_EQ(general_update(c.lines), 0u);
+    return (c.lines.x_filt.get(3) - c.lines.x_pred.get(3)).norm();
+  };
+  const double plain = moved(1), plain_far = moved(30);
+  EXPECT_NEAR(plain_far, 30 * plain, 1e-9 * plain_far);
+  c.lines.emission.robust = &robust;
+  EXPECT_GT(moved(1), 0.5 * plain);
+  EXPECT_LT(moved(30), 0.5 * plain);
+  for (const double w : c.lines.weights.span()) EXPECT_LT(w, 0.05);
+}
+
+}  // namespace
+}  // namespace kalmia::test
