@@ -223,4 +223,41 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
   return result;
 }
 
+/// What the future adds to a filter (model/window_fusion-inl.h), at one step.
+struct FusedStep {
+  Gaussian fused;     ///< x[k] given all but y[k]
+  Gaussian smoothed;  ///< and given y[k]
+  double nll = 0;
+};
+
+/// Runs fusion networks over a sequence in reverse. `prior`: the filter's predictions. The decoded
+/// z and U are an ordinary measurement U' z of the state, with noise of variance 1.
+inline std::vector<FusedStep> fuse(const Model& model, const ModelSequence& sequence,
+                                   const std::vector<Gaussian>& prior) {
+  const model::Architecture& architecture = *model.architecture;
+  const int N = architecture.state_dim();
+  std::vector<FusedStep> result;
+  Vector h = sequence.start.h;
+  for (std::size_t k = 0; k < sequence.y.size(); ++k) {
+    Gaussian fused = prior[k];
+    if (k == 0 && sequence.fresh) {
+      h = Vector::Zero(architecture.encoder_state_rows());
+    } else {
+      const Vector out = decode(model, encode(model, "_fwd", sequence.input_fwd[k], h));
+      Vector z = out.segment(architecture.e_row(), N);
+      Matrix U = lower_triangle(out.segment(architecture.L_row(), lanes::triangle_size(N)), N);
+      for (int i = 0; i < N && !sequence.centre.empty(); ++i) {
+        if (std::isfinite(sequence.centre[k](i)))
+          z(i) += sequence.centre[k](i);
+        else
+          U.row(i).setZero();  // nothing is known of this state
+      }
+      fused = update(prior[k], U.transpose() * z, U.transpose(), Matrix::Identity(N, N)).filtered;
+    }
+    const Update updated = update(fused, sequence.y[k], model.H, model.R);
+    result.push_back({fused, updated.filtered, updated.nll});
+  }
+  return result;
+}
+
 }  // namespace kalmia::reference
