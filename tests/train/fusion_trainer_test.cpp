@@ -1,0 +1,187 @@
+#include "train/fusion_trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "infer/model_impl.hpp"
+#include "kalmia/simulate.hpp"
+#include "model/model_file.hpp"
+#include "train/fusion_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+// A static filter, and all that training a smoother for it needs.
+struct Stage {
+  Case c;
+  FitOptions options;
+  Split split;
+  std::unique_ptr<model::LearnedModel<float>> model;
+  FitSummary summary;
+  ThreadTeam team{1};
+
+  explicit Stage(const Dataset& data) : c(data, "constant-velocity") {
+    options.model.hidden = 8;
+    options.model.decoder = {8};
+    options.train.updates = 200;
+    options.train.batch = 32;
+    options.train.patience = 1000;
+    options.train.learning_rate = 1e-2;
+    std::vector<int> lengths;
+    for (const Series& series : data.series) lengths.push_back(series.steps);
+    split = split_data(lengths, 0.2, 1);
+    model =
+        fit_static(c.description, c.channels, {}, c.scaled, split.training, team).alone<float>();
+    summary.static_held_out = summary.best_held_out =
+        held_out_loss(*model, c.scaled, split.held_out, team);
+    summary.noise_bound = -std::numeric_limits<double>::infinity();
+  }
+
+  void train(ThreadTeam& with, const std::function<bool(FitProgress&)>& progress = {}) {
+    train_fusion(*model, c.scaled, split, options, with, progress, summary);
+  }
+
+  // The loss of the held-out measurements, each given all others.
+  double smoother_loss() {
+    const auto stretches = [&] {
+      std::vector<Stretch> all;
+      for (const HeldOut& each : split.held_out) all.push_back(each.stretch);
+      return all;
+    };
+    const FusionData data(*model, c.scaled, stretches(), 0, 1, team);
+    double nll = 0;
+    Measured measured;
+    infer::run_fusion(
+        *model, data.pieces(), {}, team,
+        [&](int p, int last, int count, const infer::LaneMoments& moments) {
+          const HeldOut& each = split.held_out[static_cast<std::size_t>(p)];
+          for (int j = 0; j < count; ++j)
+            if (each.stretch.begin + last - j >= each.score_from) nll += moments.nll(j);
+        },
+        [](int) { return std::string(); });
+    for (const HeldOut& each : split.held_out)
+      measured.add(c.scaled.measured({each.stretch.series, each.score_from, each.stretch.end}));
+    return measured.loss(nll);
+  }
+};
+
+Dataset oscillator(int steps = 2000) {
+  SimulateOptions options;
+  options.steps = steps;
+  return simulate("van-der-pol", options);
+}
+
+TEST(FusionTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
+  Stage s(oscillator());
+  const std::string before = model::model_file_bytes(*s.model);
+  std::string stage;
+  s.train(s.team, [&](FitProgress& now) {
+    stage = now.stage;
+    return true;
+  });
+  EXPECT_EQ(stage, "smoother");
+  EXPECT_TRUE(s.summary.smoother);
+  ASSERT_NE(s.model->fusion(), nullptr);
+  EXPECT_EQ(s.model->description().fusion.hidden, 8);
+  EXPECT_EQ(s.summary.smoother_updates, 200);
+  EXPECT_GT(s.summary.smoother_best_update, 0);
+  EXPECT_GT(s.summary.smoother_seconds, 0);
+  EXPECT_LT(s.summary.smoother_held_out, s.summary.best_held_out - 0.1);
+  // What comes back is the model of the best check; the filter is as it was.
+  EXPECT_NEAR(s.smoother_loss(), s.summary.smoother_held_out, 1e-9);
+  EXPECT_EQ(held_out_loss(*s.model, s.c.scaled, s.split.held_out, s.team), s.summary.best_held_out);
+  s.model->set_fusion({}, {});
+  EXPECT_EQ(model::model_file_bytes(*s.model), before);
+}
+
+TEST(FusionTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
+  const auto bytes = [](int threads, std::uint64_t seed) {
+    Stage s(oscillator(5000));
+    s.options.train.batch = 64;  // two groups
+    s.options.train.updates = 40;
+    s.options.train.seed = seed;
+    ThreadTeam team(threads);
+    s.train(team);
+    EXPECT_TRUE(s.summary.smoother);
+    return model::model_file_bytes(*s.model);
+  };
+  const std::string one = bytes(1, 3);
+  EXPECT_EQ(one, bytes(2, 3));
+  EXPECT_NE(one, bytes(1, 4));
+}
+
+TEST(FusionTrainer, ASmootherThatIsNotBetterIsDropped) {
+  Stage s(oscillator());
+  const std::string before = model::model_file_bytes(*s.model);
+  s.options.train.updates = 20;
+  s.summary.best_held_out = -100;
+  s.train(s.team);
+  EXPECT_FALSE(s.summary.smoother);
+  EXPECT_EQ(s.summary.smoother_best_update, 0);
+  EXPECT_EQ(s.summary.smoother_updates, 20);
+  EXPECT_EQ(s.model->fusion(), nullptr);
+  EXPECT_EQ(model::model_file_bytes(*s.model), before);
+}
+
+TEST(FusionTrainer, StopsWhereTheNoiseIsPredicted) {
+  Stage s(oscillator());
+  s.summary.held_out_steps = 300;
+  s.summary.noise_bound = s.summary.static_held_out + 100;
+  s.train(s.team);
+  EXPECT_EQ(s.summary.smoother_updates, 2);  // the first check
+  EXPECT_FALSE(s.summary.smoother);
+  EXPECT_EQ(s.model->fusion(), nullptr);
+}
+
+TEST(FusionTrainer, ItsModelFileSmoothsAlike) {
+  Stage s(oscillator());
+  s.options.train.updates = 40;
+  s.train(s.team);
+  ASSERT_TRUE(s.summary.smoother);
+  const std::string bytes = model::model_file_bytes(*s.model);
+  std::unique_ptr<model::LearnedModel<float>> read = model::parse_model_file(bytes, "a file");
+  ASSERT_NE(read->fusion(), nullptr);
+  EXPECT_TRUE(std::ranges::equal(read->fusion()->parameters(), s.model->fusion()->parameters()));
+  EXPECT_EQ(model::model_file_bytes(*read), bytes);
+  const Model first(std::make_shared<Model::Impl>(Model::Impl{std::move(s.model)}));
+  const Model second(std::make_shared<Model::Impl>(Model::Impl{std::move(read)}));
+  const Estimates a = first.smooth(s.c.data), b = second.smooth(s.c.data);
+  EXPECT_EQ(a.series[0].mean, b.series[0].mean);
+  EXPECT_EQ(a.series[0].covariance, b.series[0].covariance);
+  EXPECT_NE(a.series[0].mean, first.filter(s.c.data).series[0].mean);
+}
+
+// More held-out steps than are kept: the second stretch is left out, in the filter's loss too.
+TEST(FusionTrainer, ThinnedHeldOutDataAreScoredWhereTheyCount) {
+  constexpr int kLong = 200000;
+  Stage s(oscillator());
+  Dataset data = oscillator();
+  const std::vector<double> y = data.series[0].y;
+  data.series[0].y.clear();
+  data.series[0].x.clear();
+  for (int k = 0; k < kLong; ++k)
+    data.series[0].y.push_back(y[static_cast<std::size_t>(k) % y.size()]);
+  data.series[0].steps = kLong;
+  data.series[0].t.clear();
+  const ScaledData scaled(data, s.c.description.units, s.c.description.dt);
+  Split split;
+  split.training = {{0, 0, 2000}};
+  split.held_out = {{{0, 0, kLong}, 64}, {{0, 0, kLong}, kLong - 10}, {{0, 0, kLong}, 64}};
+  ASSERT_GT(3 * kLong, kMostFusionSteps);
+  s.options.train.updates = 1;
+  s.options.train.learning_rate = 1e-9;
+  const std::vector<HeldOut> kept = {split.held_out[0], split.held_out[2]};
+  const double filter = held_out_loss(*s.model, scaled, kept, s.team);
+  s.summary.best_held_out = -100;  // of all: must not count
+  train_fusion(*s.model, scaled, split, s.options, s.team, {}, s.summary);
+  ASSERT_TRUE(s.summary.smoother);
+  EXPECT_LT(s.summary.smoother_held_out, filter);
+  EXPECT_GT(s.summary.smoother_held_out, filter - 0.5);
+  // The data repeat themselves: a short piece of them says the same.
+  s.split.held_out = {{{0, 0, 2000}, 64}};
+  EXPECT_NEAR(s.summary.smoother_held_out, s.smoother_loss(), 0.05);
+}
+
+}  // namespace
+}  // namespace kalmia::train
