@@ -166,11 +166,12 @@ void LearnedModel<T>::set_theta(const std::vector<double>& theta) {
 
 template <typename T>
 void LearnedModel<T>::set_fusion(const FusionSizes& sizes, std::span<const float> parameters) {
-  fusion_.reset();
-  description_.fusion = sizes;
+  std::unique_ptr<FusionNetworks> networks;
   if (sizes.hidden > 0)
-    fusion_ =
+    networks =
         std::make_unique<FusionNetworks>(fusion_options(description_, expert_, sizes), parameters);
+  description_.fusion = sizes;
+  fusion_ = std::move(networks);
 }
 
 template <typename T>
