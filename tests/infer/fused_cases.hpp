@@ -12,18 +12,6 @@
 
 namespace kalmia::test {
 
-/// Gives a model fusion networks with random weights.
-inline void give_smoother(model::LearnedModel<float>& model, std::uint64_t seed) {
-  const model::FusionSizes sizes{7, {6}};
-  const model::Architecture architecture(
-      model::fusion_options(model.description(), model.expert(), sizes));
-  std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-  model::initialise<float>(architecture, seed, 0.03, 1, parameters.data());
-  RandomStream random(seed, "fusion networks");
-  for (float& p : parameters) p += static_cast<float>(0.05 * random.normal());
-  model.set_fusion(sizes, parameters);
-}
-
 inline std::unique_ptr<model::LearnedModel<float>> fused_model(std::uint64_t seed) {
   std::unique_ptr<model::LearnedModel<float>> model = network_case(2, seed).make<float>();
   give_smoother(*model, seed);

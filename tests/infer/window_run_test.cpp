@@ -117,6 +117,32 @@ TEST(WindowRun, ManyPiecesGiveWhatEachGivesAlone) {
   }
 }
 
+// A series that takes four windows, against one window that holds it all.
+TEST(WindowRun, AStateIsCarriedFromWindowToWindow) {
+  constexpr int kSteps = 200, kLanes = lanes::kLaneQuantum;
+  static_assert(kSteps > 3 * infer::kRunWindow);
+  KeptRun run({kSteps});
+  run({0}, 1);
+  model::LaneGroup<float> group;
+  infer::prepare_group(*run.model, kSteps, kLanes, false, group);
+  infer::LaneMemory memory = infer::empty_memory(M);
+  group.length.assign(kLanes, 0);
+  group.fresh.assign(kLanes, 1);
+  group.length[0] = kSteps;
+  for (int k = 0; k < kSteps; ++k)
+    infer::fill_step(*run.model, k, 0, {run.y[0].data(), kSteps}, k, memory, group);
+  Buffer<double> x_pred(kSteps * N * kLanes), nll(kSteps * kLanes);
+  model::Workspace<float> workspace;
+  workspace.prepare(run.model->window(), kSteps, kLanes, false);
+  window_forward(run.model->window(), group.view(), group.carry,
+                 {.x_pred = x_pred.data(), .nll = nll.data()}, workspace);
+  for (std::size_t k = 0; k < kSteps; ++k) {
+    EXPECT_EQ(run.nll[0][k], nll[k * kLanes]) << k;
+    for (std::size_t n = 0; n < N; ++n)
+      EXPECT_EQ(run.x_pred[0][k * N + n], x_pred[(k * N + n) * kLanes]) << k;
+  }
+}
+
 TEST(WindowRun, TheWindowsOfAPieceComeInOrderAndHoldEveryStepOnce) {
   KeptRun run(many_lengths());
   for (const int threads : {1, 2}) {

@@ -165,6 +165,47 @@ TEST(ModelFile, HasTheLayoutOfSafetensors) {
   EXPECT_EQ(R, model->emission().R());
 }
 
+TEST(ModelFile, HoldsTheSmootherWhereThereIsOne) {
+  const auto model = full_case().make<float>();
+  const std::size_t tensors = read(model_file_bytes(*model)).header.size();
+  test::give_smoother(*model, 44);
+  const std::string bytes = model_file_bytes(*model);
+  const auto again = parse_model_file(bytes, "m.kalmia");
+  expect_same_model(*model, *again);
+  EXPECT_EQ(again->description().fusion.hidden, 7);
+  EXPECT_EQ(again->description().fusion.decoder, std::vector<int>{6});
+  ASSERT_NE(again->fusion(), nullptr);
+  EXPECT_TRUE(std::ranges::equal(again->fusion()->parameters(), model->fusion()->parameters()));
+  EXPECT_EQ(model_file_bytes(*again), bytes);
+
+  // Its tensors stand beside the filter's, by the same names with a prefix.
+  const Parsed file = read(bytes);
+  const auto& views = model->fusion()->architecture().parameters.views();
+  EXPECT_EQ(file.header.size(), tensors + views.size());
+  for (const nn::ParameterView& view : views) {
+    const Json& entry = file.header.at("smoother." + view.name);
+    std::vector<float> values(static_cast<std::size_t>(view.size()));
+    ASSERT_EQ(entry.at("data_offsets")[1].get<std::size_t>() -
+                  entry.at("data_offsets")[0].get<std::size_t>(),
+              values.size() * sizeof(float));
+    std::memcpy(values.data(), file.data.data() + entry.at("data_offsets")[0].get<std::size_t>(),
+                values.size() * sizeof(float));
+    EXPECT_TRUE(std::equal(values.begin(), values.end(),
+                           model->fusion()->parameters().data() + view.offset))
+        << view.name;
+  }
+
+  // One that is missing is named.
+  Json header = file.header;
+  header["smoother.other"] = header.at("smoother.decoder.0.bias");
+  header.erase("smoother.decoder.0.bias");
+  header.at("__metadata__").erase("crc32");
+  header.at("__metadata__")["crc32"] = std::to_string(test_crc(header.dump() + file.data));
+  const std::string message =
+      message_of<DataError>([&] { parse_model_file(write(header, file.data), "m.kalmia"); });
+  EXPECT_EQ(message, "m.kalmia: tensor smoother.decoder.0.bias is missing");
+}
+
 TEST(ModelFile, AnyAlteredByteIsRefusedOrMeansNothing) {
   const auto model = test::static_case(1).make<float>();
   const std::string bytes = model_file_bytes(*model);
@@ -201,8 +242,8 @@ TEST(ModelFile, AnotherVersionIsNamed) {
   header["__metadata__"]["format_version"] = "17";
   EXPECT_EQ(
       message_of<DataError>([&] { parse_model_file(write(header, file.data), "new.kalmia"); }),
-      "new.kalmia: format version 17, but this build reads version 1; update, or fit the model "
-      "again");
+      "new.kalmia: format version 17, but this build reads version " +
+          std::to_string(kModelFileVersion) + "; update, or fit the model again");
 }
 
 TEST(ModelFile, WhatIsNoModelIsRefused) {
