@@ -44,7 +44,7 @@ COVERED = {
     "model/window_recurrent": ("model/window", "recurrent encoders over a window"),
     "model/window_conv": ("model/window", "the convolutional encoder over a window"),
     "model/window_tape": ("model/window", "what encoders and decoder share over a window"),
-    "model/window_alternative": ("model/window", "the alternative posterior of the window kernel; its own test is due"),
+    "model/window_alternative": ("model/window", "its adjoint, with that of the window"),
     "model/window_parts": ("model/window", "declarations of the window kernel's parts"),
     "model/window_recursion": ("model/window", "the recursion's part of the window kernel"),
 }

@@ -14,9 +14,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::kalman::HWY_NAMESPACE {
 
-/// y = h(x) + r, r ~ N(0, D^-1/2 R D^-1/2), D = diag(weights): the weights given with the data
-/// times those that Student-t noise asks for. The latter add nu sum (w - 1 - log w) to nll, which
-/// their choice makes stationary (robust-inl.h), so that they count as constants in the adjoint.
+/// y = h(x) + r, r ~ N(0, D^-1/2 R D^-1/2), D = diag(weights): the given ones times those of
+/// Student-t noise, which add nu sum (w - 1 - log w) to nll; their choice makes this step's loss
+/// stationary in them. They count as constants in the adjoint: what they do to later steps is left
+/// out.
 ///
 /// Holds no data of its own: `lines` has general_update_lines(N, M) of them.
 class GeneralUpdate {

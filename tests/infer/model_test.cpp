@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "infer/infer_cases.hpp"
+#include "kalmia/fit.hpp"
+#include "kalmia/simulate.hpp"
 #include "model/stream.hpp"
 #include "support/scratch_folder.hpp"
 
@@ -350,6 +352,51 @@ TEST(Model, TimeThatDoesNotRiseIsRefused) {
       message_of<DataError>([&] { model.filter(data, 1); }),
       "walk.csv, series \"r2\", step 8: the time is 13 after 13, but time must rise from step "
       "to step");
+}
+
+TEST(Model, IteratedSmoothingOfALinearModelSettlesAtOnce) {
+  const Dataset data = motion_data(2, kLengths, 3, 0.2);
+  const Model model = public_model(test::static_case(2));
+  const Estimates once = model.smooth(data, 1), again = model.smooth(data, 2, {"linearized", 5});
+  for (std::size_t s = 0; s < kLengths.size(); ++s)
+    EXPECT_EQ(again.series[s].mean, once.series[s].mean);
+}
+
+// With a map that bends, the second pass linearises it where the state was, not where the filter
+// thought it was.
+TEST(Model, IteratedSmoothingComesNearerToTheTruth) {
+  SimulateOptions options;
+  options.steps = 2000;
+  const Dataset data = simulate("lorenz", options);
+  FitOptions fitting;
+  fitting.model.prior = "lorenz";
+  fitting.model.flow = "rk4";
+  fitting.model.substeps = 2;
+  fitting.model.noise = "0.5";
+  fitting.model.hidden = 0;
+  fitting.train.threads = 1;
+  const Model model = fit(data, fitting).model;
+  const auto error = [&](int iterations) {
+    const Estimates found = model.smooth(data, 1, {"linearized", iterations});
+    double sum = 0;
+    for (std::size_t i = 0; i < found.series[0].mean.size(); ++i) {
+      const double d = found.series[0].mean[i] - data.series[0].x[i];
+      sum += d * d;
+    }
+    return sum;
+  };
+  const double once = error(0), thrice = error(3);
+  EXPECT_LT(thrice, 0.9 * once);
+  EXPECT_NEAR(error(20), thrice, 0.05 * thrice);
+}
+
+TEST(Model, SmoothersThatCannotBeAreRefused) {
+  const Dataset data = motion_data(2, {5}, 3, 0);
+  const Model model = public_model(test::static_case(2));
+  EXPECT_THROW(model.smooth(data, 1, {"backwards", 0}), ConfigError);
+  EXPECT_THROW(model.smooth(data, 1, {"fused", 0}), ConfigError);
+  EXPECT_THROW(model.smooth(data, 1, {"auto", -1}), ConfigError);
+  EXPECT_THROW(model.smooth(data, 1, {"fused", 3}), ConfigError);
 }
 
 TEST(Model, KeysTimesAndNamesAreCarriedOver) {

@@ -144,6 +144,34 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
 INSTANTIATE_TEST_SUITE_P(Models, WindowGradient, testing::ValuesIn(gradient_cases()),
                          [](const auto& test) { return test.param.name; });
 
+TEST(Window, TheAlternativePosteriorIsThatOfTheReference) {
+  ArchitectureOptions options;
+  options.state_dim = 3;
+  options.meas_dim = 2;
+  options.input_dim = 2;
+  options.hidden = 4;
+  options.decoder = {3};
+  options.two_sided = true;
+  options.alternative = true;
+  constexpr int kSteps = 6, kLanes = 16;
+  WindowCase<double> at(options, {.missing = true, .carried = true, .driven = true}, kSteps, kLanes,
+                        29);
+  const reference::Model model = test::reference_of(at);
+  Workspace<double> workspace;
+  workspace.prepare(at.model(), kSteps, kLanes, false);
+  LaneGroup<double> group = test::copy_of(at.architecture, at.group);
+  const test::WindowResult found = test::run_window(at.model(), group, workspace);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const reference::ModelRun want =
+        reference::run(model, test::sequence_of(at.architecture, at.group, lane));
+    for (int k = 0; k < kSteps; ++k) {
+      const reference::Gaussian& state = want.filtered[static_cast<std::size_t>(k)];
+      EXPECT_LE((found.lane.at("x_filt").matrix(k, lane, 3, 1) - state.mean).norm(), 1e-11);
+      EXPECT_LE((found.lane.at("P_filt").matrix(k, lane, 3, 3) - state.cov).norm(), 1e-11);
+    }
+  }
+}
+
 // Many states: the same as the reference, and a gradient that fits.
 TEST(Window, StateDimensionsUpTo128) {
   for (const int state_dim : {32, 128}) {

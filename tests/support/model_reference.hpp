@@ -161,6 +161,19 @@ inline std::vector<Vector> backward_states(const Model& model, const ModelSequen
   return h;
 }
 
+/// The posterior with x[k-1] held fixed, then integrated over: paper, last appendix. (I - K H) F is
+/// what the update makes of the columns of F where 0 is measured.
+inline Gaussian alternative_posterior(const Gaussian& before, const Vector& x_pred, const Matrix& F,
+                                      const Matrix& Q, const Vector& y, const Matrix& H,
+                                      const Matrix& R) {
+  Gaussian result = update({x_pred, Q}, y, H, R).filtered;
+  Matrix AF = F;
+  for (Eigen::Index j = 0; j < F.cols(); ++j)
+    AF.col(j) = update({F.col(j), Q}, 0 * y, H, R).filtered.mean;
+  if (!F.isZero()) result.cov += AF * before.cov * AF.transpose();
+  return result;
+}
+
 /// Runs a model over one sequence. Paper: Algorithms 1 and 3, App. C for the recurrent models.
 inline ModelRun run(const Model& model, const ModelSequence& sequence) {
   const model::Architecture& architecture = *model.architecture;
@@ -175,10 +188,12 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
   Gaussian& state = result.end.state;
   for (std::size_t k = 0; k < sequence.y.size(); ++k) {
     Gaussian predicted;
+    Matrix F_step = Matrix::Zero(N, N), Q_step;
     if (k == 0 && sequence.fresh) {
       result.end.h = Vector::Zero(architecture.encoder_state_rows());
       const Matrix L = lower_triangle(model("initial.L"), N);
       predicted = {model("initial.e"), L * L.transpose()};
+      Q_step = predicted.cov;
     } else {
       const Vector h = encode(model, "_fwd", sequence.input_fwd[k], result.end.h);
       Vector features = h;
@@ -210,11 +225,16 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
           e += e_expert;
         }
         predicted = predict(state, F, e, L * L.transpose());
+        F_step = F;
+        Q_step = L * L.transpose();
       } else {
         predicted = {e, L * L.transpose()};
       }
     }
-    const Update updated = update(predicted, sequence.y[k], model.H, model.R);
+    Update updated = update(predicted, sequence.y[k], model.H, model.R);
+    if (options.alternative)
+      updated.filtered = alternative_posterior(state, predicted.mean, F_step, Q_step, sequence.y[k],
+                                               model.H, model.R);
     state = updated.filtered;
     result.predicted.push_back(predicted);
     result.filtered.push_back(updated.filtered);

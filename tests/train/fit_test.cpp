@@ -337,8 +337,8 @@ TEST(Fit, AUsersSystem) {
   EXPECT_EQ(result.summary.prior, "system");
   EXPECT_FALSE(result.summary.prior_chosen);
   const auto theta = nlohmann::json::parse(result.model.info_json()).at("theta");
-  EXPECT_NEAR(theta.at(0).get<double>(), 0.5, 0.03);
-  EXPECT_NEAR(theta.at(1).get<double>(), 0.7, 0.03);
+  EXPECT_NEAR(theta.at(0).at("value").get<double>(), 0.5, 0.03);
+  EXPECT_NEAR(theta.at(1).at("value").get<double>(), 0.7, 0.03);
   // Better than any motion can predict it, and the file knows all of it.
   FitOptions automatic = small_options();
   automatic.model.hidden = 0;
