@@ -52,7 +52,7 @@ struct ModelOptions {
   /// training, or `fused`, networks that read the future, trained after the filter's (the leak-free
   /// recursive smoother).
   std::string smoother = "linearized";
-  /// Hidden units of the GRU. 0: no networks, the static model alone.
+  /// Hidden units of the encoder. 0: no networks, the static model alone.
   int hidden = 64;
   /// Widths of the decoder's hidden layers.
   std::vector<int> decoder = {64};
@@ -79,7 +79,7 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("taps", o.taps, "steps a convolution looks back on");
   visit("smoother", o.smoother,
         "linearized (no training) or fused (networks that read the future)");
-  visit("hidden", o.hidden, "hidden units of the GRU; 0: no networks");
+  visit("hidden", o.hidden, "hidden units of the encoder; 0: no networks");
   visit("decoder", o.decoder, "widths of the decoder's hidden layers");
 }
 
