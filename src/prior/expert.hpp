@@ -37,7 +37,7 @@ struct Expert {
   std::vector<InitialState> initial;
   std::vector<ExpertParameter> parameters;
   std::shared_ptr<const kalman::TransitionMap> map;
-  /// H (M x N), row-major; of a nonlinear emission at the state 0.
+  /// H (M x N), row-major; of a nonlinear emission its constant entries.
   std::vector<double> H;
   /// Null where the emission is H x.
   std::shared_ptr<const kalman::EmissionMap> emission;

@@ -1,9 +1,6 @@
 #include "train/fusion_feed.hpp"
 
 #include <algorithm>
-#include <numeric>
-
-#include "train/lane_feed.hpp"
 
 namespace kalmia::train {
 
@@ -25,7 +22,7 @@ FusionFeed::FusionFeed(const model::LearnedModel<float>& model, const ScaledData
   for (auto& group : groups_) infer::prepare_fusion_group(model, window, group_lanes, group);
 }
 
-void FusionFeed::fill(int index, Measured& measured, int& steps) {
+void FusionFeed::fill(int index, FedWindow& part) {
   model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   for (int lane = 0; lane < group.lanes; ++lane) {
     Cursor& cursor = cursors_[static_cast<std::size_t>(index * group.lanes + lane)];
@@ -41,24 +38,20 @@ void FusionFeed::fill(int index, Measured& measured, int& steps) {
     for (int i = 0; i < length; ++i) {
       const int k = cursor.at - i;
       infer::fill_fusion_step(model_, i, lane, piece, k, cursor.memory, group);
-      measured.add(scaled_.measured(piece.y + static_cast<std::ptrdiff_t>(k) * model_.meas_dim()));
+      part.measured.add(
+          scaled_.measured(piece.y + static_cast<std::ptrdiff_t>(k) * model_.meas_dim()));
     }
-    steps += length;
+    part.steps += length;
     cursor.at -= length;
     cursor.fresh = false;
   }
 }
 
 Measured FusionFeed::next(ThreadTeam& team) {
-  std::vector<Measured> measured(groups_.size());
-  std::vector<int> steps(groups_.size());
-  team.run(static_cast<int>(groups_.size()), [&](int group, int) {
-    fill(group, measured[static_cast<std::size_t>(group)], steps[static_cast<std::size_t>(group)]);
-  });
-  Measured total;
-  for (const Measured& each : measured) total.add(each);
-  steps_ = std::accumulate(steps.begin(), steps.end(), 0);
-  return total;
+  const FedWindow window =
+      fill_groups(team, groups_.size(), [&](int group, FedWindow& part) { fill(group, part); });
+  steps_ = window.steps;
+  return window.measured;
 }
 
 void FusionFeed::restart() {

@@ -7,6 +7,7 @@
 
 #include "base/threads.hpp"
 #include "train/fusion_data.hpp"
+#include "train/lane_feed.hpp"
 
 namespace kalmia::train {
 
@@ -34,7 +35,7 @@ class FusionFeed {
     bool fresh = true;
     infer::LaneMemory memory;
   };
-  void fill(int group, Measured& measured, int& steps);
+  void fill(int group, FedWindow& part);
 
   const model::LearnedModel<float>& model_;
   const ScaledData& scaled_;

@@ -22,6 +22,19 @@ int lanes_for(std::ptrdiff_t steps, int window, int most) {
              : (padded + model::kGroupLanes - 1) / model::kGroupLanes * model::kGroupLanes;
 }
 
+FedWindow fill_groups(ThreadTeam& team, std::size_t groups,
+                      const std::function<void(int group, FedWindow& part)>& fill) {
+  std::vector<FedWindow> parts(groups);
+  team.run(static_cast<int>(groups),
+           [&](int group, int) { fill(group, parts[static_cast<std::size_t>(group)]); });
+  FedWindow total;
+  for (const FedWindow& part : parts) {
+    total.measured.add(part.measured);
+    total.steps += part.steps;
+  }
+  return total;
+}
+
 LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
                    std::vector<Stretch> training, const FeedOptions& options)
     : model_(model), data_(data), training_(std::move(training)), options_(options) {
@@ -65,7 +78,7 @@ int LaneFeed::draw_stretch() {
   return order_[drawn_++];
 }
 
-void LaneFeed::fill(int index, Measured& measured, int& steps) {
+void LaneFeed::fill(int index, FedWindow& part) {
   model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   const auto M = static_cast<std::size_t>(data_.meas_dim());
   std::vector<double> now(M);
@@ -85,10 +98,10 @@ void LaneFeed::fill(int index, Measured& measured, int& steps) {
                        ratio == nullptr ? 1.0 : *ratio,
                        starts ? nullptr : data_.inputs(stretch.series, step - 1), cursor.memory,
                        group);
-      measured.add(data_.measured(now.data()));
+      part.measured.add(data_.measured(now.data()));
       cursor.before = now;
     }
-    steps += length;
+    part.steps += length;
     cursor.at += length;
     cursor.fresh = false;
   }
@@ -103,15 +116,10 @@ Measured LaneFeed::next(ThreadTeam& team) {
     cursor.fresh = true;
     cursor.memory = infer::empty_memory(data_.meas_dim());
   }
-  std::vector<Measured> measured(groups_.size());
-  std::vector<int> steps(groups_.size());
-  team.run(static_cast<int>(groups_.size()), [&](int group, int) {
-    fill(group, measured[static_cast<std::size_t>(group)], steps[static_cast<std::size_t>(group)]);
-  });
-  Measured total;
-  for (const Measured& each : measured) total.add(each);
-  steps_ = std::accumulate(steps.begin(), steps.end(), 0);
-  return total;
+  const FedWindow window =
+      fill_groups(team, groups_.size(), [&](int group, FedWindow& part) { fill(group, part); });
+  steps_ = window.steps;
+  return window.measured;
 }
 
 void LaneFeed::restart() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,16 @@ struct FeedOptions {
 
 /// Lanes that suit so many steps of data: `most` at most; whole groups, or one small one.
 int lanes_for(std::ptrdiff_t steps, int window, int most);
+
+/// What a window of all lanes holds.
+struct FedWindow {
+  Measured measured;
+  int steps = 0;  ///< time steps
+};
+
+/// Fills groups side by side; the parts are summed in the order of the groups.
+FedWindow fill_groups(ThreadTeam& team, std::size_t groups,
+                      const std::function<void(int group, FedWindow& part)>& fill);
 
 /// Lanes start spread evenly over the data. A lane that comes to the end of a series goes on with
 /// the next one, in an order that is drawn anew for each pass. What a lane gets depends on the seed
@@ -59,7 +70,7 @@ class LaneFeed {
   };
 
   int draw_stretch();
-  void fill(int group, Measured& measured, int& steps);
+  void fill(int group, FedWindow& part);
 
   const model::LearnedModel<float>& model_;
   const ScaledData& data_;
