@@ -30,6 +30,7 @@ class SystemReader {
     set_map();
     set_measure();
     set_initial();
+    refuse_idle_parameters();
     return std::move(draft_);
   }
 
@@ -198,6 +199,22 @@ class SystemReader {
     for (const auto& each : named)
       if (!seen.insert(each.name).second)
         throw ConfigError(place + "." + each.name + " is given twice");
+  }
+
+  // A learned parameter that no equation uses would be reported as learned where it started.
+  void refuse_idle_parameters() const {
+    Nodes roots = draft_.map.F;
+    roots.insert(roots.end(), draft_.map.e.begin(), draft_.map.e.end());
+    roots.insert(roots.end(), draft_.measure.begin(), draft_.measure.end());
+    std::set<int> used;
+    for (const Node node : draft_.graph.order(roots))
+      if (draft_.graph[node].op == expr::Op::Symbol) used.insert(draft_.graph[node].symbol);
+    for (std::size_t i = 0; i < draft_.expert.parameters.size(); ++i) {
+      const ExpertParameter& parameter = draft_.expert.parameters[i];
+      if (parameter.learn && !used.contains(draft_.symbols.theta(static_cast<int>(i))))
+        throw ConfigError("system.parameters." + parameter.name +
+                          ": it is to be learned, but no equation uses it; use it or leave it out");
+    }
   }
 
   void set_initial() {

@@ -124,7 +124,8 @@ class Configuration(SystemTest):
                     "force =", 'system.define.force = "m - later", character 5')
 
     def test_numbers_stand_for_expressions(self):
-        self.write(self.changed(('rate = "force"', "rate = -2"), ('y1 = "angle"', 'y1 = "2*angle"'),
+        self.write(self.changed(("learn = true, lower = 0", "learn = false"),
+                                ('rate = "force"', "rate = -2"), ('y1 = "angle"', 'y1 = "2*angle"'),
                                 ('brake = "damping*rate"', "brake = 1.5e-7")))
         self.succeed("fit", "fit.toml")
         self.assertIn("drate/dt = -2", self.succeed("info", "model.kalmia"))
@@ -273,8 +274,13 @@ class Mistakes(SystemTest):
         self.refuse([("substeps = 2", "flow = 'euler'")], "flow", 'system.flow = "euler", but it must be')
         self.refuse([("gravity =", "sin =")], "[system.parameters]", '"sin" is taken by the function')
 
+    def test_a_learned_parameter_that_nothing_uses(self):
+        self.refuse([('"force"', '"-angle"')], "gravity",
+                    "system.parameters.gravity: it is to be learned, but no equation uses it")
+
     def test_equations_that_run_away(self):
-        self.write(self.changed(('"force"', '"1e300*exp(100*angle)"')))
+        self.write(self.changed(("learn = true, lower = 0", "learn = false"),
+                                ('"force"', '"1e300*exp(100*angle)"')))
         self.fail_with(4, ["fit", "fit.toml", "-q"], ["kalmia fit: fit.toml: ", "the states run away"])
 
     def test_contradictions(self):

@@ -179,6 +179,21 @@ void expect_has(const std::string& message, const std::string& part) {
   EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
+TEST(SystemExpert, ALearnedParameterThatNothingUsesIsRefused) {
+  System s = pendulum();
+  s.parameters.push_back({"idle", 1});
+  EXPECT_NO_THROW(expert_of(s));
+  s.parameters.back().learn = true;
+  try {
+    expert_of(s);
+    FAIL() << "no exception";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "system.parameters.idle: it is to be learned, but no equation uses it; use it or "
+              "leave it out");
+  }
+}
+
 TEST(SystemExpert, EquationsThatDoNotMakeSenseAreRefused) {
   EXPECT_EQ(refused([](System& s) { s.states.clear(); }),
             "system.states is empty, but a system needs at least one state");
