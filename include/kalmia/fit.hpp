@@ -31,10 +31,14 @@ struct ModelOptions {
   std::string flow;
   /// Runge-Kutta steps in one time step.
   int substeps = 1;
-  /// Standard deviation of a constant departure from the map's matrix, entry by entry, that is
-  /// learned with the noise: how far the expert may be off. 0: not at all; negative: 0.01 for
-  /// `linear-motion`, 1 for `none`, else 0.
+  /// Standard deviation of a departure from the map, entry by entry, that is learned with the
+  /// noise: how far the expert may be off. 0: not at all; negative: 0.01 for `linear-motion`, 1 for
+  /// `none` or if `departure_degree` is above 1, and 0 for the others.
   double departure = -1;
+  /// 1: the departure is a constant matrix. More: polynomials of the states of this degree, whose
+  /// coefficients have no unit: states count in standard deviations, what is added to them in the
+  /// usual changes of a step.
+  int departure_degree = 1;
   /// A user's own equations; used if `prior` is `system`, or `auto` and there are any.
   System system;
   /// Measurement noise: a standard deviation (`0.5`), one for each channel (`0.5,0.3`), a
@@ -71,7 +75,9 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("flow", o.flow, "of lorenz and linear-motion: frozen (the paper's), taylor or rk4");
   visit("substeps", o.substeps, "Runge-Kutta steps in one time step");
   visit("departure", o.departure,
-        "how far the expert's matrix may be off; 0: not at all; negative: as the prior suggests");
+        "how far the expert's map may be off; 0: not at all; negative: as the prior suggests");
+  visit("departure_degree", o.departure_degree,
+        "1: the departure is a matrix; more: polynomials of the states of this degree");
   visit("noise", o.noise, "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full");
   visit("tails", o.tails,
         "tails of the noise: gaussian, degrees of freedom of Student's t, or learn");

@@ -122,4 +122,26 @@ std::vector<ChannelStatistics> channel_statistics(const Dataset& data) {
   return result;
 }
 
+std::vector<double> channel_correlation(const Dataset& data,
+                                        const std::vector<ChannelStatistics>& channels) {
+  const std::size_t M = channels.size();
+  std::vector<double> result(M * M, 0.0);
+  for (std::size_t i = 0; i < M; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      double products = 0, squares_i = 0, squares_j = 0;
+      for (const Series& series : data.series)
+        for (std::size_t k = 0; k < static_cast<std::size_t>(series.steps); ++k) {
+          const double a = (series.y[k * M + i] - channels[i].mean) / channels[i].spread;
+          const double b = (series.y[k * M + j] - channels[j].mean) / channels[j].spread;
+          if (std::isnan(a) || std::isnan(b)) continue;
+          products += a * b;
+          squares_i += a * a;
+          squares_j += b * b;
+        }
+      const double size = std::sqrt(squares_i * squares_j);
+      result[i * M + j] = result[j * M + i] = size > 0 ? products / size : 0;
+    }
+  return result;
+}
+
 }  // namespace kalmia::model

@@ -26,4 +26,9 @@ struct ChannelStatistics {
 /// one, or only one value throughout.
 std::vector<ChannelStatistics> channel_statistics(const Dataset& data);
 
+/// Correlations of the channels (M x M), each from the steps where both are measured; 0 where there
+/// are fewer than two.
+std::vector<double> channel_correlation(const Dataset& data,
+                                        const std::vector<ChannelStatistics>& channels);
+
 }  // namespace kalmia::model

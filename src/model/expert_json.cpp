@@ -84,6 +84,13 @@ Json expert_json(const prior::ExpertSpec& spec) {
   if (spec.order != 0) json["order"] = spec.order;
   if (spec.substeps != 0) json["substeps"] = spec.substeps;
   if (spec.departure != 0) json["departure"] = spec.departure;
+  if (spec.degree != 1) {
+    json["degree"] = spec.degree;
+    json["frame"] = {{"centre", spec.frame.centre},
+                     {"whitening", spec.frame.whitening},
+                     {"step", spec.frame.step},
+                     {"dt", spec.frame.dt}};
+  }
   if (!spec.system.empty()) json["system"] = system_json(spec.system);
   return json;
 }
@@ -95,6 +102,14 @@ prior::ExpertSpec expert_from_json(const Json& json) {
   spec.order = json.value("order", spec.order);
   spec.substeps = json.value("substeps", spec.substeps);
   spec.departure = json.value("departure", spec.departure);
+  spec.degree = json.value("degree", spec.degree);
+  if (json.contains("frame")) {
+    const Json& frame = json.at("frame");
+    frame.at("centre").get_to(spec.frame.centre);
+    frame.at("whitening").get_to(spec.frame.whitening);
+    frame.at("step").get_to(spec.frame.step);
+    frame.at("dt").get_to(spec.frame.dt);
+  }
   if (json.contains("system")) spec.system = system_of(json.at("system"));
   return spec;
 }

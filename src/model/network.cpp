@@ -2,10 +2,11 @@
 
 #include <cmath>
 
+#include "nn/softplus.hpp"
+
 namespace kalmia::model {
 namespace {
 
-double softplus(double x) { return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 }  // namespace
@@ -31,7 +32,7 @@ void PackedNetwork<T>::pack(const Architecture& architecture, const T* parameter
   for (int i = 0; i < architecture.state_dim(); ++i) {
     double& diagonal = initial_L[static_cast<std::size_t>(lanes::triangle_index(i, i))];
     initial_L_slope[static_cast<std::size_t>(i)] = sigmoid(diagonal);
-    diagonal = softplus(diagonal);
+    diagonal = nn::softplus(diagonal);
   }
 }
 

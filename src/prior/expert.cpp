@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kHighestOrder = 20;
 constexpr int kMostSubsteps = 100;
+constexpr int kHighestDegree = 8;
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -57,6 +58,9 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
   if (spec.substeps < 0 || spec.substeps > kMostSubsteps)
     throw ConfigError("substeps = " + std::to_string(spec.substeps) + ", but it must be in 0.." +
                       std::to_string(kMostSubsteps));
+  if (spec.degree < 1 || spec.degree > kHighestDegree)
+    throw ConfigError("degree = " + std::to_string(spec.degree) + ", but it must be in 1.." +
+                      std::to_string(kHighestDegree));
   const auto draft = [&] {
     if (spec.name == "system") return draft_system(spec.system, channels, inputs);
     if (contains(physical_names(), spec.name)) return draft_physical(spec, channels);
@@ -67,7 +71,7 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
                       ", or equations in [system]");
   };
   ExpertDraft made = draft();
-  return finish(made, spec.departure);
+  return finish(made, spec);
 }
 
 }  // namespace kalmia::prior

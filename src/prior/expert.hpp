@@ -48,6 +48,15 @@ struct Expert {
   std::vector<double> theta() const;
 };
 
+/// Where states usually are, what a step adds to them and how long it usually is, in the map's
+/// units: what a polynomial departure is written in.
+struct StateFrame {
+  std::vector<double> centre;     ///< N
+  std::vector<double> whitening;  ///< N x N, lower triangular: W (x - centre) has covariance I
+  std::vector<double> step;       ///< N
+  double dt = 1;
+};
+
 /// Which expert a user asks for.
 struct ExpertSpec {
   /// One of expert_names(), or `system`: the user's own equations.
@@ -57,10 +66,13 @@ struct ExpertSpec {
   int order = 0;
   int substeps = 0;
   System system;
-  /// Learn a constant departure from the map, pulled towards none with this standard deviation; 0:
-  /// the map as it is. States that the map moves independently of where they are (a position) stay
-  /// so.
+  /// Learn a departure from the map, pulled towards none with this standard deviation; 0: the map
+  /// as it is. States that the map moves independently of where they are (a position) stay so.
   double departure = 0;
+  /// 1: a constant matrix; more: polynomials of the states of this degree (departure.hpp), written
+  /// in `frame`.
+  int degree = 1;
+  StateFrame frame;
 };
 
 /// The names make_expert knows, in the order they are listed to users.
@@ -70,8 +82,8 @@ const std::vector<std::string>& expert_names();
 const std::vector<std::string>& automatic_experts();
 
 /// `channels` and `inputs`: columns of the data. Throws ConfigError for an unknown name, one that
-/// does not fit the number of channels, an order that is not in 0..20, or equations that do not
-/// make sense.
+/// does not fit the number of channels, a number out of its range, or equations that do not make
+/// sense.
 Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
                    const std::vector<std::string>& inputs = {});
 

@@ -4,41 +4,13 @@
 #include <set>
 
 #include "kalmia/error.hpp"
+#include "prior/departure.hpp"
 #include "prior/program_map.hpp"
 
 namespace kalmia::prior {
 namespace {
 
 using expr::Node;
-
-// The map moves a state independently of where it is: its column of F is that of the identity.
-bool invariant(const ExpertDraft& draft, int column) {
-  const int N = draft.symbols.states;
-  for (int i = 0; i < N; ++i)
-    if (!draft.graph.is_constant(draft.map.F[static_cast<std::size_t>(i * N + column)],
-                                 i == column ? 1.0 : 0.0))
-      return false;
-  return true;
-}
-
-// F += D with a parameter for each entry of D, but in columns of invariant states.
-void add_departure(ExpertDraft& draft, double std) {
-  const int N = draft.symbols.states;
-  const auto& names = draft.expert.state_names;
-  std::vector<bool> kept;
-  for (int j = 0; j < N; ++j) kept.push_back(invariant(draft, j));
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) {
-      if (kept[static_cast<std::size_t>(j)]) continue;
-      ExpertParameter d;
-      d.name = "departure of " + names[static_cast<std::size_t>(i)] + " by " +
-               names[static_cast<std::size_t>(j)];
-      d.learn = true;
-      d.prior_std = std;
-      Node& F = draft.map.F[static_cast<std::size_t>(i * N + j)];
-      F = draft.graph.add(F, draft.add_parameter(d));
-    }
-}
 
 // Sets H, and the nonlinear emission if there is one.
 void set_emission(ExpertDraft& draft) {
@@ -107,9 +79,9 @@ Node ExpertDraft::add_parameter(const ExpertParameter& parameter) {
   return graph.symbol(symbols.theta(symbols.parameters++));
 }
 
-Expert finish(ExpertDraft& draft, double departure) {
+Expert finish(ExpertDraft& draft, const ExpertSpec& spec) {
   check_observable(draft);
-  if (departure > 0) add_departure(draft, departure);
+  add_departure(draft, spec);
   set_emission(draft);
   require_size(draft.graph);
   draft.expert.map = std::make_shared<ProgramMap>(draft.graph, draft.symbols, draft.map);

@@ -20,9 +20,9 @@ struct ExpertDraft {
   expr::Node dt() { return graph.symbol(symbols.dt()); }
 };
 
-/// Adds the departure that ExpertSpec describes, compiles the equations and checks that every state
+/// Adds the departure that `spec` describes, compiles the equations and checks that every state
 /// can be seen in some channel.
-Expert finish(ExpertDraft& draft, double departure);
+Expert finish(ExpertDraft& draft, const ExpertSpec& spec);
 
 // The experts by their kind; each draws its own.
 ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>& channels,

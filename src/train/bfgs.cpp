@@ -61,8 +61,8 @@ class Search {
 }  // namespace
 
 BfgsResult minimise_bfgs(const Objective& objective, std::vector<double>& x,
-                         const BfgsOptions& options,
-                         const std::function<bool(int, double)>& go_on) {
+                         const BfgsOptions& options, const std::function<bool(int, double)>& go_on,
+                         BfgsMemory* memory) {
   Search search(objective);
   Point point = search.at(Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size())));
   if (std::isinf(point.value))
@@ -72,6 +72,10 @@ BfgsResult minimise_bfgs(const Objective& objective, std::vector<double>& x,
   BfgsResult result;
   int flat = 0;
   bool fresh = true;
+  if (memory != nullptr && memory->inverse.size() == static_cast<std::size_t>(n * n)) {
+    inverse = Eigen::Map<const Eigen::MatrixXd>(memory->inverse.data(), n, n);
+    fresh = false;
+  }
   while (result.iterations < options.max_iterations) {
     if (point.gradient.lpNorm<Eigen::Infinity>() <= options.gradient_tolerance || flat >= 3) {
       result.converged = true;
@@ -113,6 +117,7 @@ BfgsResult minimise_bfgs(const Objective& objective, std::vector<double>& x,
       break;
     }
   }
+  if (memory != nullptr) memory->inverse.assign(inverse.data(), inverse.data() + n * n);
   result.value = point.value;
   result.evaluations = search.evaluations;
   std::copy(point.x.data(), point.x.data() + n, x.begin());

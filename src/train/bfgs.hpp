@@ -29,11 +29,18 @@ struct BfgsResult {
 /// Sets the gradient and returns the value; a value that is not finite stands for infinity.
 using Objective = std::function<double(std::span<const double> x, std::span<double> gradient)>;
 
+/// What a search has learned of the curvature: the inverse Hessian, by rows; empty: nothing.
+struct BfgsMemory {
+  std::vector<double> inverse;
+};
+
 /// BFGS with a line search for the weak Wolfe conditions by bisection (Lewis & Overton 2013).
-/// Leaves the best point in `x`. `go_on` (may be empty) is asked after every iteration.
+/// Leaves the best point in `x`. `go_on` (may be empty) is asked after every iteration. Goes on
+/// from `memory` where it is given and fits the number of variables, and leaves it there.
 /// Throws NumericalError if the function is not finite at the start.
 BfgsResult minimise_bfgs(const Objective& objective, std::vector<double>& x,
                          const BfgsOptions& options = {},
-                         const std::function<bool(int iteration, double value)>& go_on = {});
+                         const std::function<bool(int iteration, double value)>& go_on = {},
+                         BfgsMemory* memory = nullptr);
 
 }  // namespace kalmia::train

@@ -10,6 +10,7 @@
 #include "base/threads.hpp"
 #include "infer/model_impl.hpp"
 #include "kalman/matrix_checks.hpp"
+#include "model/state_size.hpp"
 #include "train/fusion_trainer.hpp"
 #include "train/static_stage.hpp"
 #include "train/summary.hpp"
@@ -30,6 +31,8 @@ constexpr double kFewestHeldOut = 20;
 // Standard deviation of the departure from a rough map, and from none.
 constexpr double kUsualDeparture = 0.01;
 constexpr double kFreeDeparture = 1;
+// The same of the coefficients of a polynomial one, which have no unit.
+constexpr double kUsualCoefficient = 1;
 // Degrees of freedom to begin with where they are learned.
 constexpr double kStartTails = 4;
 
@@ -219,6 +222,14 @@ class Fitter {
     d.taps = options_.model.taps;
     d.data = data_options_;
     d.data.measure = data_.y_names;
+    if (d.prior.degree > 1) {
+      model::ModelDescription plain = d;
+      plain.prior.departure = 0;
+      const prior::Expert expert = model::expert_of(plain);
+      plain.units = model::make_units(expert, channels_, d.dt);
+      d.prior.frame = model::state_frame(expert, plain, channels_,
+                                         model::channel_correlation(data_, channels_));
+    }
     const prior::Expert expert = model::expert_of(d);
     d.units = model::make_units(expert, channels_, d.dt);
     d.features = model::make_features(expert, channels_, drive_, d.units);
@@ -233,7 +244,9 @@ class Fitter {
     spec.order = model.order;
     spec.substeps = model.substeps;
     if (name == "system") spec.system = model.system;
+    spec.degree = model.departure_degree;
     spec.departure = model.departure >= 0      ? model.departure
+                     : spec.degree > 1         ? kUsualCoefficient
                      : name == "linear-motion" ? kUsualDeparture
                      : name == "none"          ? kFreeDeparture
                                                : 0;

@@ -1,9 +1,11 @@
 #include "train/static_stage.hpp"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
 #include "kalmia/error.hpp"
+#include "model/state_size.hpp"
 #include "nn/softplus.hpp"
 #include "train/bfgs.hpp"
 #include "train/noise_ceiling.hpp"
@@ -17,6 +19,10 @@ namespace {
 // how they start hardly counts.
 constexpr int kSegment = 512;
 constexpr int kMostSteps = 1 << 16;
+// A search for many variables goes most of its way on a part of the data: it costs less there, and
+// what it learns of the curvature goes with it.
+constexpr int kFirstSteps = 1 << 13;
+constexpr std::size_t kManyVariables = 30;
 // A learned R never falls below this share of a channel's step, squared: it keeps the likelihood of
 // repeated values finite.
 constexpr double kNoiseFloor = 0.01;
@@ -28,57 +34,31 @@ constexpr double kNoiseFloor = 0.01;
 // At 0.5 instead of 0.75 the smoothed error of `lorenz` was 0.06 instead of 0.03, the others alike.
 constexpr double kCeilingShare = 0.75;
 constexpr double kAboveCeiling = 1.5;
-// The initial state is as wide as this many spreads of the data: nearly diffuse.
-constexpr double kInitialSpreads = 3;
-// Of a state that no channel shows, a step adds this share of what it may be.
-constexpr double kUnseenStep = 0.02;
 
-std::vector<Stretch> segments_of(const std::vector<Stretch>& training) {
-  std::vector<Stretch> all;
-  std::ptrdiff_t steps = 0;
-  for (const Stretch& stretch : training)
-    for (int from = stretch.begin; from < stretch.end; from += kSegment) {
-      all.push_back({stretch.series, from, std::min(stretch.end, from + kSegment)});
-      steps += all.back().steps();
-    }
-  const std::ptrdiff_t every = (steps + kMostSteps - 1) / kMostSteps;
-  if (every <= 1) return all;
+// The search may take so many iterations for each of its variables.
+constexpr int kIterationsPerVariable = 4;
+
+int steps_of(const std::vector<Stretch>& stretches) {
+  int steps = 0;
+  for (const Stretch& each : stretches) steps += each.steps();
+  return steps;
+}
+
+// Every so many of the segments that there are at most about `steps` steps in them.
+std::vector<Stretch> thinned(const std::vector<Stretch>& segments, int steps) {
+  const auto every = static_cast<std::size_t>((steps_of(segments) + steps - 1) / steps);
   std::vector<Stretch> some;
-  for (std::size_t i = 0; i < all.size(); i += static_cast<std::size_t>(every))
-    some.push_back(all[i]);
+  for (std::size_t i = 0; i < segments.size(); i += std::max<std::size_t>(every, 1))
+    some.push_back(segments[i]);
   return some;
 }
 
-// A state before the first measurement, and the deviation of what a step adds to it, to begin with.
-struct StateSize {
-  double mean = 0, width = 1, step = 1;
-};
-
-// A map in physical units has derivatives by time, not by step.
-StateSize size_of(const prior::Expert& expert, int n, const model::ModelDescription& description,
-                  const std::vector<model::ChannelStatistics>& channels) {
-  const prior::StateKind& state = expert.states[static_cast<std::size_t>(n)];
-  const std::string& name = expert.state_names[static_cast<std::size_t>(n)];
-  const auto given = std::find_if(expert.initial.begin(), expert.initial.end(),
-                                  [&](const InitialState& each) { return each.name == name; });
-  if (state.channel < 0) {
-    // Nobody knows; as large as the largest of what is measured.
-    double width = 0;
-    for (const model::ChannelStatistics& channel : channels)
-      width = std::max({width, std::abs(channel.mean), channel.spread});
-    const double std = given == expert.initial.end() ? kInitialSpreads * width : given->std;
-    return {given == expert.initial.end() ? 0 : given->mean, std, kUnseenStep * std};
-  }
-  const auto c = static_cast<std::size_t>(state.channel);
-  const double unit = description.units.y_scale[c];
-  const double per_time = expert.physical ? std::pow(description.dt, -state.derivative) : 1;
-  const double step = channels[c].step / unit * per_time;
-  StateSize size{0, 3 * step, 0.2 * step};
-  if (state.derivative == 0)
-    size = {(channels[c].mean - description.units.y_offset[c]) / unit,
-            kInitialSpreads * channels[c].spread / unit, 0.5 * step};
-  if (given != expert.initial.end()) size = {given->mean, given->std, size.step};
-  return size;
+std::vector<Stretch> segments_of(const std::vector<Stretch>& training) {
+  std::vector<Stretch> all;
+  for (const Stretch& stretch : training)
+    for (int from = stretch.begin; from < stretch.end; from += kSegment)
+      all.push_back({stretch.series, from, std::min(stretch.end, from + kSegment)});
+  return thinned(all, kMostSteps);
 }
 
 // Where the search starts: each channel's step is shared out between measurement noise and the
@@ -96,7 +76,7 @@ StaticResult starting_point(const model::ModelDescription& description,
   result.initial_e.assign(static_cast<std::size_t>(N), 0.0);
   result.initial_L.assign(triangle, 0.0);
   for (int n = 0; n < N; ++n) {
-    const StateSize size = size_of(expert, n, description, channels);
+    const model::StateSize size = model::state_size(expert, n, description, channels);
     const auto diagonal = static_cast<std::size_t>(lanes::triangle_index(n, n));
     result.initial_e[static_cast<std::size_t>(n)] = size.mean;
     result.initial_L[diagonal] = nn::inverse_softplus(size.width);
@@ -129,6 +109,32 @@ bool lower_to_ceiling(const std::vector<double>& ceiling, std::vector<double>& R
   for (std::size_t i = 0; i < M; ++i)
     for (std::size_t j = 0; j < M; ++j) R[i * M + j] *= scale[i] * scale[j];
   return std::any_of(scale.begin(), scale.end(), [](double s) { return s < 1; });
+}
+
+// Adds to the process noise what is not known of a polynomial departure: its p coefficients for
+// each state, learned from n steps of noise s^2, leave p s^2 / n of what they predict uncertain, on
+// the average over the data. The likelihood of the same data knows nothing of that, and a filter
+// that trusts a map too much where it was never seen may lose its way for good.
+void add_coefficients_error(const prior::ExpertSpec& spec, std::size_t coefficients, int steps,
+                            std::span<double> packed_L) {
+  // The noise of a step in units of StateFrame::step.
+  constexpr double kNoise = 0.35;
+  const auto N = static_cast<Eigen::Index>(spec.frame.step.size());
+  const double share = static_cast<double>(coefficients) / static_cast<double>(N * steps);
+  Eigen::MatrixXd L = Eigen::MatrixXd::Zero(N, N);
+  const auto at = [&](Eigen::Index i, Eigen::Index j) -> double& {
+    return packed_L[static_cast<std::size_t>(
+        lanes::triangle_index(static_cast<int>(i), static_cast<int>(j)))];
+  };
+  for (Eigen::Index i = 0; i < N; ++i)
+    for (Eigen::Index j = 0; j <= i; ++j) L(i, j) = i == j ? nn::softplus(at(i, j)) : at(i, j);
+  Eigen::MatrixXd Q = L * L.transpose();
+  for (Eigen::Index i = 0; i < N; ++i)
+    Q(i, i) += share * std::pow(kNoise * spec.frame.step[static_cast<std::size_t>(i)], 2);
+  L = Q.llt().matrixL();
+  for (Eigen::Index i = 0; i < N; ++i)
+    for (Eigen::Index j = 0; j <= i; ++j)
+      at(i, j) = i == j ? nn::inverse_softplus(L(i, j)) : L(i, j);
 }
 
 }  // namespace
@@ -169,18 +175,27 @@ StaticResult fit_static(const model::ModelDescription& description,
   StaticResult result = starting_point(description, channels, noise, ceiling.R);
   const auto model = result.alone<double>();
   const NoiseFactor factor(noise.kind, data.meas_dim(), result.noise_floor);
-  StaticLikelihood likelihood(*model, factor, data, segments_of(training), team);
+  const std::vector<Stretch> segments = segments_of(training);
+  StaticLikelihood likelihood(*model, factor, data, segments, team);
   std::vector<double> x = likelihood.start();
   const std::vector<double> beginning = x;
   BfgsOptions bfgs;
-  bfgs.max_iterations = options.max_iterations;
+  bfgs.max_iterations =
+      std::max(options.max_iterations, kIterationsPerVariable * static_cast<int>(x.size()));
   const Objective objective = [&](std::span<const double> at, std::span<double> gradient) {
     return likelihood(at, gradient);
   };
   const auto go_on = [&](int iteration, double value) {
     return !options.go_on || options.go_on(iteration, likelihood.loss(value));
   };
-  BfgsResult fit = minimise_bfgs(objective, x, bfgs, go_on);
+  BfgsMemory curvature;
+  if (x.size() >= kManyVariables && steps_of(segments) > 2 * kFirstSteps) {
+    StaticLikelihood first(*model, factor, data, thinned(segments, kFirstSteps), team);
+    minimise_bfgs(
+        [&](std::span<const double> at, std::span<double> gradient) { return first(at, gradient); },
+        x, bfgs, go_on, &curvature);
+  }
+  BfgsResult fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);
   // Near its floor R hardly depends on its variables any more: a search that strayed there stays
   // there, maximum or not. So it is sent back once, from there.
   std::vector<double> again = x;
@@ -213,6 +228,9 @@ StaticResult fit_static(const model::ModelDescription& description,
   const auto bias = model->parameters().subspan(
       static_cast<std::size_t>(model->architecture().decoder.bias.back()), result.output.size());
   result.output.assign(bias.begin(), bias.end());
+  if (description.prior.degree > 1 && description.prior.departure > 0)
+    add_coefficients_error(description.prior, model->theta().size(), steps_of(segments),
+                           std::span(result.output).last(result.initial_L.size()));
   result.description.theta = model->theta();
   result.R = model->emission().R();
   result.training_loss = likelihood.loss(fit.value);

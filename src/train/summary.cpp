@@ -113,6 +113,8 @@ void FitOptions::validate() const {
     require(holds, name, fmt::format("{}", found), rule, wrong);
   };
   check(model.order >= 0 && model.order <= 20, "model.order", model.order, "in 0..20");
+  check(model.departure_degree >= 1 && model.departure_degree <= 8, "model.departure_degree",
+        model.departure_degree, "in 1..8");
   check(model.hidden >= 0 && model.hidden <= 4096, "model.hidden", model.hidden, "in 0..4096");
   check(model.encoder == "gru" || model.encoder == "lstm" || model.encoder == "conv",
         "model.encoder", model.encoder, "gru, lstm or conv");

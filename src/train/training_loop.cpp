@@ -24,6 +24,13 @@ constexpr double kImprovement = 1e-4;
 // Updates in a row that may fail before the rate is halved, and how often that may happen.
 constexpr int kFailuresInARow = 5;
 constexpr int kMostRateCuts = 4;
+// Where the start is good (equations that say nearly all), a rate that suits poor ones only leads
+// away from it. So after a share of the patience without anything better than the start, training
+// begins again at a third of the rate. Measured on `lorenz` with a cubic departure: at 3e-3 nothing
+// better than the static model's 0.7582 in 1,000 updates, at 1e-3 0.7505.
+constexpr int kMostRestarts = 2;
+constexpr int kRestartShare = 3;
+constexpr double kRestartRate = 1.0 / 3;
 constexpr std::int64_t kWarmup = 50;
 constexpr double kSecondsBetweenReports = 0.1;
 
@@ -52,7 +59,7 @@ class Loop {
     for (int update = 1; update <= loop_.updates; ++update) {
       result_.updates = update;
       const bool goes_on = train(update) &&
-                           (update % every != 0 && update != loop_.updates || check(update)) &&
+                           ((update % every != 0 && update != loop_.updates) || check(update)) &&
                            report(update);
       if (!goes_on) break;
     }
@@ -80,10 +87,14 @@ class Loop {
       return false;
     }
     ++result_.rate_cuts;
-    rate_ *= 0.5;
+    go_back(0.5);
+    return true;
+  }
+
+  void go_back(double factor) {
+    rate_ *= factor;
     failures_ = 0;
     trainee_.go_back();
-    return true;
   }
 
   // False: nothing better is to be expected.
@@ -102,7 +113,16 @@ class Loop {
       result_.best_update = update;
       stale_ = 0;
       trainee_.keep();
-    } else if (update > kPatientUpdates && ++stale_ >= options_.patience) {
+      return true;
+    }
+    if (update <= kPatientUpdates) return true;
+    ++stale_;
+    if (result_.best_update == 0 && result_.restarts < kMostRestarts &&
+        stale_ >= std::max(1, options_.patience / kRestartShare)) {
+      ++result_.restarts;
+      stale_ = 0;
+      go_back(kRestartRate);
+    } else if (stale_ >= options_.patience) {
       result_.stop_reason = StopReason::Patience;
       return false;
     }

@@ -42,6 +42,7 @@ struct LoopResult {
   int best_update = 0;  ///< 0: none was better
   int skipped_updates = 0;
   int rate_cuts = 0;
+  int restarts = 0;  ///< from the start, at a smaller rate
   double best_held_out = 0;
   double seconds = 0;
   double steps_per_second = 0;

@@ -203,5 +203,31 @@ TEST(ChannelStatistics, NumbersWhoseSquaresAreNoneAreRefused) {
   EXPECT_THROW(channel_statistics(of({{1e-200, -1e-200, 0}})), DataError);
 }
 
+TEST(ChannelCorrelation, IsOfTheStepsWhereBothAreMeasured) {
+  Dataset data;
+  data.y_names = {"a", "b", "c"};
+  Series& series = data.series.emplace_back();
+  const std::vector<double> a = white(2000, 3, 7), c = white(2000, 1, 8);
+  series.steps = 2000;
+  for (std::size_t k = 0; k < 2000; ++k)
+    series.y.insert(series.y.end(), {k % 3 == 0 ? kMissing : a[k], 5 - 2 * a[k], c[k]});
+  const std::vector<double> found = channel_correlation(data, channel_statistics(data));
+  ASSERT_EQ(found.size(), 9u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(found[4 * i], 1, 1e-12);
+  EXPECT_NEAR(found[1], -1, 1e-3);
+  EXPECT_EQ(found[1], found[3]);
+  EXPECT_NEAR(found[2], 0, 4 / std::sqrt(2000 * 2 / 3.0));
+  EXPECT_EQ(found[5], found[7]);
+}
+
+TEST(ChannelCorrelation, NeverMeasuredTogetherIsNone) {
+  Dataset data;
+  data.y_names = {"a", "b"};
+  Series& series = data.series.emplace_back();
+  series.steps = 4;
+  series.y = {1, kMissing, kMissing, 2, 3, kMissing, kMissing, 5};
+  EXPECT_EQ(channel_correlation(data, channel_statistics(data))[1], 0);
+}
+
 }  // namespace
 }  // namespace kalmia::model

@@ -27,6 +27,11 @@ void expect_same(const prior::ExpertSpec& a, const prior::ExpertSpec& b) {
   EXPECT_EQ(a.order, b.order);
   EXPECT_EQ(a.substeps, b.substeps);
   EXPECT_EQ(a.departure, b.departure);
+  EXPECT_EQ(a.degree, b.degree);
+  EXPECT_EQ(a.frame.centre, b.frame.centre);
+  EXPECT_EQ(a.frame.whitening, b.frame.whitening);
+  EXPECT_EQ(a.frame.step, b.frame.step);
+  EXPECT_EQ(a.frame.dt, b.frame.dt);
   const System &s = a.system, &t = b.system;
   EXPECT_EQ(s.states, t.states);
   EXPECT_EQ(s.inputs, t.inputs);
@@ -73,6 +78,9 @@ TEST(ExpertJson, RoundTrip) {
   spec.order = 3;
   spec.substeps = 4;
   spec.departure = 0.1;
+  expect_same(spec, again(spec));
+  spec.degree = 3;
+  spec.frame = {{1, 2}, {1.0 / 3, 0, 4, 5}, {6, 7}, 0.05};
   expect_same(spec, again(spec));
   spec.name = "system";
   System& s = spec.system;

@@ -121,8 +121,7 @@ TYPED_TEST(Invariants, EveryLaneEqualsTheReference) {
   this->everywhere([&](int count) {
     const auto c = this->make_case(count);
     const WindowResult result = this->run(c, c.group);
-    const reference::Model model =
-        test::reference_of(c);
+    const reference::Model model = test::reference_of(c);
     double loss = 0;
     for (int lane = 0; lane < count; ++lane) {
       const reference::ModelSequence sequence = test::sequence_of(c.architecture, c.group, lane);

@@ -27,6 +27,12 @@ ExpertDraft draft_of(const Matrix& F) {
   return draft;
 }
 
+ExpertSpec departing(double std) {
+  ExpertSpec spec;
+  spec.departure = std;
+  return spec;
+}
+
 // b moves a and c moves b: all can be seen.
 const Matrix kChain{{1, 2, 0}, {0, 0.5, 3}, {0, 0, 0.25}};
 
@@ -48,7 +54,7 @@ TEST(ExpertDraft, ParametersAreNumberedInTheirOrder) {
   EXPECT_EQ(draft.graph[b].symbol, draft.symbols.theta(1));
   draft.map.F[8] = b;
   draft.map.e[2] = a;
-  const Expert expert = finish(draft, 0);
+  const Expert expert = finish(draft, departing(0));
   EXPECT_EQ(parameter_names(expert), (std::vector<std::string>{"first", "second"}));
   EXPECT_EQ(expert.theta(), (std::vector<double>{4, 5}));
   const LocalMap map = local_map(expert, {Vector::Zero(3)});
@@ -58,7 +64,7 @@ TEST(ExpertDraft, ParametersAreNumberedInTheirOrder) {
 
 TEST(ExpertDraft, AMapIsLeftAloneWithoutADeparture) {
   ExpertDraft draft = draft_of(kChain);
-  const Expert expert = finish(draft, 0);
+  const Expert expert = finish(draft, departing(0));
   EXPECT_TRUE(expert.parameters.empty());
   EXPECT_EQ(local_map(expert, {Vector::Zero(3)}).F, kChain);
   EXPECT_EQ(expert.H, (std::vector<double>{1, 0, 0}));
@@ -67,7 +73,7 @@ TEST(ExpertDraft, AMapIsLeftAloneWithoutADeparture) {
 // a is moved independently of where it is, and stays so.
 TEST(ExpertDraft, ADepartureLeavesInvariantStatesAlone) {
   ExpertDraft draft = draft_of(kChain);
-  const Expert expert = finish(draft, 0.25);
+  const Expert expert = finish(draft, departing(0.25));
   EXPECT_EQ(parameter_names(expert),
             (std::vector<std::string>{"departure of a by b", "departure of a by c",
                                       "departure of b by b", "departure of b by c",
@@ -89,16 +95,16 @@ TEST(ExpertDraft, ADepartureLeavesInvariantStatesAlone) {
 TEST(ExpertDraft, OnlyAColumnOfTheIdentityIsInvariant) {
   // Of b the diagonal is 1, but it moves a; c fades.
   ExpertDraft draft = draft_of(Matrix{{1, 1, 0}, {0, 1, 1}, {0, 0, 0.9}});
-  EXPECT_EQ(finish(draft, 1).parameters.size(), 6u);
+  EXPECT_EQ(finish(draft, departing(1)).parameters.size(), 6u);
   ExpertDraft all = draft_of(Matrix{{0.9, 1, 0}, {0, 1, 1}, {0, 0, 1}});
-  EXPECT_EQ(finish(all, 1).parameters.size(), 9u);
+  EXPECT_EQ(finish(all, departing(1)).parameters.size(), 9u);
 }
 
 TEST(ExpertDraft, AStateThatCannotBeSeenIsRefused) {
   const auto refused = [](const Matrix& F) {
     return message_of<ConfigError>([&] {
       ExpertDraft draft = draft_of(F);
-      finish(draft, 0);
+      finish(draft, departing(0));
     });
   };
   EXPECT_EQ(refused(Matrix{{1, 2, 0}, {0, 0.5, 0}, {1, 1, 0.25}}),
@@ -110,7 +116,7 @@ TEST(ExpertDraft, AStateThatCannotBeSeenIsRefused) {
   // A departure does not make it seen.
   EXPECT_NE(message_of<ConfigError>([] {
               ExpertDraft draft = draft_of(Matrix::Identity(3, 3));
-              finish(draft, 1);
+              finish(draft, departing(1));
             }).find("state b cannot be seen"),
             std::string::npos);
 }
@@ -119,7 +125,7 @@ TEST(ExpertDraft, WhatIsMeasuredMakesAStateSeen) {
   ExpertDraft draft = draft_of(Matrix::Identity(3, 3));
   draft.measure = {draft.graph.add(draft.x(0), draft.graph.multiply(draft.x(1), draft.x(2)))};
   draft.expert.measured_state = {-1};
-  const Expert expert = finish(draft, 0);
+  const Expert expert = finish(draft, departing(0));
   ASSERT_NE(expert.emission, nullptr);
   EXPECT_EQ(expert.emission->meas_dim(), 1);
 }
@@ -129,7 +135,7 @@ TEST(ExpertDraft, ALinearMeasurementIsAMatrix) {
     ExpertDraft draft = draft_of(kChain);
     draft.measure = measure(draft);
     draft.expert.measured_state.assign(draft.measure.size(), -1);
-    return finish(draft, 0);
+    return finish(draft, departing(0));
   };
   const Expert linear = made([](ExpertDraft& d) {
     expr::Graph& g = d.graph;
@@ -153,7 +159,7 @@ TEST(ExpertDraft, ALinearMeasurementIsAMatrix) {
 TEST(ExpertDraft, EquationsThatSwellAreRefused) {
   ExpertDraft draft = draft_of(kChain);
   for (int i = 0; i < 400001; ++i) draft.graph.constant(i);
-  const std::string message = message_of<ConfigError>([&] { finish(draft, 0); });
+  const std::string message = message_of<ConfigError>([&] { finish(draft, departing(0)); });
   EXPECT_EQ(message.rfind("the equations of one step grew to ", 0), 0u) << message;
   EXPECT_NE(message.find("at most 400000 are possible"), std::string::npos) << message;
 }

@@ -38,6 +38,37 @@ TEST(Bfgs, QuadraticOfPoorCondition) {
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(x[i], static_cast<double>(i), 1e-4);
 }
 
+// With what one search learned the next takes a step of Newton's.
+TEST(Bfgs, GoesOnFromWhatItLearnedOfTheCurvature) {
+  const std::vector<double> weight = {1, 10, 100, 1000, 1e4};
+  const Objective quadratic = [&](std::span<const double> x, std::span<double> g) {
+    double value = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      value += 0.5 * weight[i] * x[i] * x[i];
+      g[i] = weight[i] * x[i];
+    }
+    return value;
+  };
+  std::vector<double> x(5, 3.0), plain = {1, -2, 3, -4, 5};
+  BfgsMemory memory;
+  minimise_bfgs(quadratic, x, {}, {}, &memory);
+  ASSERT_EQ(memory.inverse.size(), 25u);
+  std::vector<double> again = plain;
+  const int with = minimise_bfgs(quadratic, again, {}, {}, &memory).iterations;
+  EXPECT_LT(with, minimise_bfgs(quadratic, plain).iterations / 2);
+  EXPECT_LT(with, 8);
+  // One of another size counts as none.
+  std::vector<double> single = {2.0};
+  EXPECT_TRUE(minimise_bfgs(
+                  [](std::span<const double> at, std::span<double> g) {
+                    g[0] = 2 * at[0];
+                    return at[0] * at[0];
+                  },
+                  single, {}, {}, &memory)
+                  .converged);
+  EXPECT_EQ(memory.inverse.size(), 1u);
+}
+
 TEST(Bfgs, Rosenbrock) {
   std::vector<double> x = {-1.2, 1};
   const BfgsResult result = minimise_bfgs(rosenbrock, x);

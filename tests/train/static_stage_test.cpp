@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "kalmia/simulate.hpp"
+#include "model/state_size.hpp"
+#include "nn/softplus.hpp"
 #include "support/expert_spec.hpp"
 #include "train/train_cases.hpp"
 
@@ -340,6 +344,60 @@ TEST(StaticStage, DeparturesArePulledTowardsNone) {
   };
   EXPECT_NEAR(departure(3000, 1), 0.8, 0.03);
   EXPECT_LT(std::abs(departure(3000, 1e-4)), 0.01);
+}
+
+// x' = 0.9 x - 0.1 x^3 + 0.3 N(0, 1), measured with noise 0.05.
+std::vector<double> cubic(int steps) {
+  RandomStream random(19, "cubic");
+  std::vector<double> y;
+  double x = 0;
+  for (int k = 0; k < steps; ++k) {
+    y.push_back(x + 0.05 * random.normal());
+    x = 0.9 * x - 0.1 * x * x * x + 0.3 * random.normal();
+  }
+  return y;
+}
+
+// The cubic system, of which the expert knows nothing but that it stays about where it is.
+StaticResult fit_cubic(int steps, int degree) {
+  System system;
+  system.states = {"y"};
+  system.next = {{"y", "0.999*y"}};
+  prior::ExpertSpec spec = test::equations(system, 1);
+  const Dataset data = dataset_of({cubic(steps)});
+  const Case plain(data, spec);
+  spec.degree = degree;
+  spec.frame = model::state_frame(model::expert_of(plain.description), plain.description,
+                                  plain.channels, {1});
+  return fit_all(Case(data, spec), {Kind::Given, {0.0025}});
+}
+
+TEST(StaticStage, APolynomialDepartureFindsTheMap) {
+  const StaticResult fitted = fit_cubic(20000, 3);
+  const auto model = fitted.alone<double>();
+  const kalman::TransitionMap& map = *model->expert().map;
+  Buffer<double> x(lanes::kLaneQuantum), F(lanes::kLaneQuantum), e(lanes::kLaneQuantum),
+      dt(lanes::kLaneQuantum), scratch(map.scratch_size());
+  for (const double at : {-1.0, -0.4, 0.0, 0.5, 1.1}) {
+    std::ranges::fill(x.span(), at);
+    std::ranges::fill(dt.span(), 1.0);
+    map.forward({x.data(), dt.data(), nullptr, model->theta().data()}, F.data(), e.data(),
+                scratch.data());
+    EXPECT_NEAR(F.data()[0] * at + e.data()[0], 0.9 * at - 0.1 * at * at * at, 0.02) << at;
+    EXPECT_NEAR(F.data()[0], 0.9 - 0.3 * at * at, 0.06) << at;
+  }
+}
+
+// Coefficients learned from few steps leave the map uncertain, which the likelihood of these steps
+// does not know.
+TEST(StaticStage, WhatIsNotKnownOfThePolynomialIsProcessNoise) {
+  const auto process_std = [](const StaticResult& fitted) {
+    return nn::softplus(fitted.output.back());
+  };
+  const StaticResult few = fit_cubic(40, 8), many = fit_cubic(20000, 3);
+  const double step = few.description.prior.frame.step[0];
+  EXPECT_GT(process_std(few), 0.35 * step * std::sqrt(9.0 / 40));
+  EXPECT_NEAR(process_std(many), 0.3, 0.01);
 }
 
 TEST(StaticStage, NetworksOfAnySizeStartFromIt) {

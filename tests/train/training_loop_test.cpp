@@ -107,17 +107,36 @@ TEST(TrainingLoop, WhatIsHardlyBetterIsNotBetter) {
 // Checks are 12 updates apart; those up to update 150 do not try the patience.
 TEST(TrainingLoop, PatienceEndsIt) {
   FakeTrainee trainee;
+  trainee.held_out = [](int update) { return update < 12 ? 1 : 0.5; };
   const LoopResult plain = run(trainee, 1000, 1, {}, 3);
   EXPECT_EQ(plain.stop_reason, StopReason::Patience);
   EXPECT_EQ(plain.updates, 180);
   EXPECT_EQ(trainee.update(), 180);
+  EXPECT_EQ(plain.restarts, 0);
 
   FakeTrainee late;
-  late.held_out = [](int update) { return update < 168 ? 1 : 0.5; };
+  late.held_out = [](int update) { return update < 12 ? 1 : update < 168 ? 0.7 : 0.5; };
   const LoopResult renewed = run(late, 1000, 1, {}, 3);
   EXPECT_EQ(renewed.stop_reason, StopReason::Patience);
   EXPECT_EQ(renewed.best_update, 168);
   EXPECT_EQ(renewed.updates, 168 + 3 * 12);
+}
+
+// A third of the patience at each of two rates, then all of it at the third.
+TEST(TrainingLoop, ItBeginsAgainAtASmallerRateWhereNothingIsBetterThanTheStart) {
+  FakeTrainee plain, trainee;
+  plain.held_out = [](int) { return 0.5; };
+  run(plain, 1000);
+  trainee.held_out = [](int) { return 2.0; };
+  const LoopResult result = run(trainee, 1000, 1, {}, 6);
+  EXPECT_EQ(result.stop_reason, StopReason::Patience);
+  EXPECT_EQ(result.restarts, 2);
+  EXPECT_EQ(trainee.went_back, (std::vector<int>{168, 192}));
+  EXPECT_EQ(result.updates, 192 + 6 * 12);
+  EXPECT_EQ(result.rate_cuts, 0);
+  EXPECT_EQ(trainee.rates[167], plain.rates[167]);
+  EXPECT_DOUBLE_EQ(trainee.rates[168], plain.rates[168] / 3);
+  EXPECT_DOUBLE_EQ(trainee.rates[192], plain.rates[192] / 9);
 }
 
 TEST(TrainingLoop, FiveFailuresInARowHalveTheRateAndGoBack) {

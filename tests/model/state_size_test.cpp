@@ -1,0 +1,85 @@
+#include "model/state_size.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "base/random.hpp"
+#include "support/expert_spec.hpp"
+
+namespace kalmia::model {
+namespace {
+
+// Two channels that go together, 0.8 of their spread.
+Dataset pairs(bool second_wanders) {
+  RandomStream random(5, "pairs");
+  Dataset data;
+  data.y_names = {"a", "b"};
+  Series& series = data.series.emplace_back();
+  series.steps = 4000;
+  double level = 0;
+  for (int k = 0; k < series.steps; ++k) {
+    const double common = random.normal();
+    level += second_wanders ? random.normal() : 0;
+    series.y.push_back(10 + 2 * common);
+    series.y.push_back(-1 + 3 * (0.8 * common + 0.6 * random.normal()) + level);
+  }
+  return data;
+}
+
+struct Case {
+  Dataset data;
+  ModelDescription description;
+  std::vector<ChannelStatistics> channels = channel_statistics(data);
+  prior::Expert expert;
+
+  Case(const Dataset& of, const prior::ExpertSpec& spec) : data(of) {
+    description.measured_names = data.y_names;
+    description.prior = spec;
+    description.dt = 0.5;
+    expert = expert_of(description);
+    description.units = make_units(expert, channels, description.dt);
+  }
+  prior::StateFrame frame() const {
+    return state_frame(expert, description, channels, channel_correlation(data, channels));
+  }
+};
+
+prior::ExpertSpec two_states() {
+  System system;
+  system.states = {"a", "b"};
+  system.next = {{"a", "0.9*a"}, {"b", "0.8*b"}};
+  return test::equations(system);
+}
+
+TEST(StateFrame, WhitensWhatIsMeasured) {
+  const Case c(pairs(false), two_states());
+  const prior::StateFrame frame = c.frame();
+  EXPECT_NEAR(frame.centre[0], 10, 0.2);
+  EXPECT_NEAR(frame.centre[1], -1, 0.2);
+  EXPECT_EQ(frame.dt, 0.5);
+  const Eigen::Matrix2d W{{frame.whitening[0], frame.whitening[1]},
+                          {frame.whitening[2], frame.whitening[3]}};
+  EXPECT_EQ(W(0, 1), 0);
+  const Eigen::Matrix2d C{{4, 2 * 3 * 0.8}, {2 * 3 * 0.8, 9}};
+  EXPECT_LT((W * C * W.transpose() - Eigen::Matrix2d::Identity()).norm(), 0.15);
+}
+
+TEST(StateFrame, AWanderingChannelIsNotMixedIn) {
+  const Case c(pairs(true), two_states());
+  ASSERT_TRUE(c.channels[1].wanders);
+  EXPECT_EQ(c.frame().whitening[2], 0);
+}
+
+TEST(StateFrame, MotionModelsHaveItInTheirOwnUnits) {
+  const Case c(pairs(false), test::named("constant-velocity"));
+  const prior::StateFrame frame = c.frame();
+  ASSERT_EQ(frame.centre.size(), 4u);
+  EXPECT_NEAR(frame.centre[0], 0, 1e-12);
+  EXPECT_NEAR(frame.whitening[0], c.channels[0].step / c.channels[0].spread, 1e-12);
+  EXPECT_EQ(frame.dt, 1);
+}
+
+}  // namespace
+}  // namespace kalmia::model
