@@ -27,19 +27,17 @@ const Function* find_function(std::string_view name) {
   return nullptr;
 }
 
-std::string did_you_mean(std::string_view wrong, std::span<const std::string> known) {
-  const std::string near = suggestion(wrong, known);
-  return near.empty() ? "" : "; did you mean " + near + "?";
-}
-
-// "; the names are a, b and 3 more"
-std::string listed(std::string_view what, std::span<const std::string> names) {
+// "; did you mean sigma? The names are a, sigma and 3 more", or "; the names are ..."
+std::string known_ones(std::string_view what, std::string_view wrong,
+                       std::span<const std::string> names) {
   constexpr std::size_t kMost = 24;
   std::string list;
   for (const std::string& name : names.first(std::min(names.size(), kMost)))
     list += (list.empty() ? "" : ", ") + name;
   if (names.size() > kMost) list += fmt::format(" and {} more", names.size() - kMost);
-  return fmt::format("; the {} are {}", what, list);
+  const std::string near = suggestion(wrong, names);
+  return near.empty() ? fmt::format("; the {} are {}", what, list)
+                      : fmt::format("; did you mean {}? The {} are {}", near, what, list);
 }
 
 // Recursive descent, one function per line of the grammar. Positions count from 0.
@@ -153,13 +151,13 @@ class Parser {
     if (is_call) {
       std::vector<std::string> known;
       for (const Function& each : functions()) known.emplace_back(each.name);
-      fail(start, fmt::format("{} is not a known function{}{}", quoted(word),
-                              did_you_mean(word, known), listed("functions", known)));
+      fail(start, fmt::format("{} is not a known function{}", quoted(word),
+                              known_ones("functions", word, known)));
     }
     std::vector<std::string> known = names_.names();
     known.push_back("pi");
-    fail(start, fmt::format("{} is not a known name{}{}", quoted(word), did_you_mean(word, known),
-                            listed("names", known)));
+    fail(start, fmt::format("{} is not a known name{}", quoted(word),
+                            known_ones("names", word, known)));
   }
 
   Node call(const Function& function, std::size_t start) {
