@@ -20,7 +20,8 @@ namespace {
 constexpr const char* kDescription =
     "Filters lines from standard input, v1,v2,... (commas or spaces; empty or NaN: missing; no "
     "header,\n"
-    "no time column), and answers each at once with a line: the states, then their standard\n"
+    "no time column): what is measured, then the inputs, then the standard deviations if the model\n"
+    "was fitted with --noise-columns; and answers each at once with a line: the states, then their standard\n"
     "deviations, named by a first line. With --key the first field of a line tells the series "
     "apart;\n"
     "each has its own state, and there may be millions. Answers are held back only while more "
@@ -37,18 +38,27 @@ class Filters {
   explicit Filters(const Model& model, bool keyed)
       : stream_(model.stream()),
         measured_(static_cast<std::size_t>(model.meas_dim())),
+        inputs_(model.input_names().size()),
+        stds_(model.data_options().noise_columns.size()),
+        y_std_(stds_ > 0 ? measured_ : 0),
         keyed_(keyed),
         state_(stream_.start()),
         store_(state_) {}
 
   const Stream& stream() const { return stream_; }
 
-  /// `values`: what is measured, then the inputs.
+  /// Numbers in a line.
+  std::size_t fields() const { return measured_ + inputs_ + stds_; }
+  /// `values`: what is measured, then the inputs, then deviations of the noise, one for each
+  /// measured value or one for all.
   void step(std::string_view key, std::span<const double> values) {
     std::byte* const slot = keyed_ ? store_.find(key) : nullptr;
     if (keyed_) store_.load(slot, state_);
     try {
-      stream_.step(state_, values.first(measured_), std::nan(""), values.subspan(measured_));
+      const std::span<const double> stds = values.last(stds_);
+      for (std::size_t m = 0; m < y_std_.size(); ++m) y_std_[m] = stds[stds_ == 1 ? 0 : m];
+      stream_.step(state_, values.first(measured_), std::nan(""),
+                   values.subspan(measured_, inputs_), y_std_);
     } catch (const NumericalError&) {
       // The state is of no use any more; the next line of the series begins anew.
       state_ = stream_.start();
@@ -60,7 +70,8 @@ class Filters {
 
  private:
   Stream stream_;
-  std::size_t measured_;
+  std::size_t measured_, inputs_, stds_;
+  std::vector<double> y_std_;
   bool keyed_;
   Stream::State state_;
   StateStore store_;
@@ -110,7 +121,7 @@ void run_stream(const Arguments& arguments) {
   if (!command.no_header && !command.common.json) answers.add_header();
 
   LineReader reader(STDIN_FILENO, [&answers] { answers.flush(); });
-  std::vector<double> y(model.measured_names().size() + model.input_names().size());
+  std::vector<double> y(filters.fields());
   std::string_view line;
   const auto answer = [&] {
     const std::string_view key = parse_stream_line(line, command.keyed, y);

@@ -107,7 +107,7 @@ std::string_view parse_stream_line(std::string_view line, bool keyed, std::span<
     ++count;
   }
   if (count != values.size())
-    throw DataError(fmt::format("line has {} {}, but the model measures {}", count,
+    throw DataError(fmt::format("line has {} {}, but the model takes {}", count,
                                 count == 1 ? "value" : "values", values.size()));
   return key;
 }

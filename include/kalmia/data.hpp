@@ -13,7 +13,7 @@
 namespace kalmia {
 
 /// One series. Arrays are (steps, dim), row-major; NaN stands for a missing value. The arrays `x`,
-/// `u` and `t` are empty where there is no such thing.
+/// `u`, `t` and `y_std` are empty where there is no such thing.
 struct Series {
   std::string key;        ///< which of the file's series this is; empty if the file holds one
   int steps = 0;          ///< length
@@ -21,6 +21,8 @@ struct Series {
   std::vector<double> x;  ///< truth, for scoring only, steps x truth_dim
   std::vector<double> u;  ///< inputs, steps x input_dim
   std::vector<double> t;  ///< time of each step
+  /// Standard deviation of each measurement's noise, steps x meas_dim; of a missing one anything.
+  std::vector<double> y_std;
 };
 
 /// What the numbers of a time axis are.
@@ -40,6 +42,8 @@ struct Dataset {
   std::vector<std::string> x_names;
   std::vector<std::string> u_names;
   std::vector<Series> series;
+  /// Columns of y_std, one for each measured one; empty: the data do not say how noisy they are.
+  std::vector<std::string> std_names;
 
   int meas_dim() const { return static_cast<int>(y_names.size()); }
   int truth_dim() const { return static_cast<int>(x_names.size()); }
@@ -63,6 +67,9 @@ struct DataOptions {
   std::string time;
   /// Column that says which series a row belongs to. Default: `unique_id` or `key`.
   std::string key;
+  /// Columns with the standard deviation of each measured value's noise: one for each measured
+  /// column, in their order, or one for all. Default: none, the noise is the same at every step.
+  std::vector<std::string> noise_columns;
 };
 
 template <typename Options, typename Visitor>
@@ -77,10 +84,13 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("time", o.time,
         "column of time: numbers or ISO 8601 (default: t, time, ds, date or timestamp)");
   visit("key", o.key, "column that tells the series of a file apart (default: unique_id or key)");
+  visit("noise_columns", o.noise_columns,
+        "columns with the standard deviation of each measured value (one for each measured column, "
+        "or one for all)");
 }
 
 /// Reads a file; its format follows from the name: .csv (also .tsv, .txt), .npy, .npz (arrays y, x,
-/// mask, t, u), .wav, .flac, .jsonl (also .ndjson). "-" is standard input, as CSV. Throws IoError
+/// mask, t, u, y_std), .wav, .flac, .jsonl (also .ndjson). "-" is standard input, as CSV. Throws IoError
 /// if the file cannot be read, DataError with file, line and column if its content cannot be used.
 Dataset read_dataset(const std::string& path, const DataOptions& options = {});
 

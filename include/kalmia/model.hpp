@@ -37,14 +37,15 @@ struct Estimates {
 
 /// Writes estimates: CSV (key and time if there are any, then each state and its standard deviation
 /// `<state>_std`), NPZ (mean, covariance, t), JSON lines (one row a line), NPY (mean alone);
-/// .wav/.flac: the means of the states whose names do not end in `_rate` or `_acceleration`. "-" is
-/// standard output, as CSV. The file appears whole or not at all.
+/// .wav/.flac: the means of the states whose names do not end in `_rate` or `_acceleration` nor begin
+/// with `latent_`. "-" is standard output, as CSV. The file appears whole or not at all.
 void write_estimates(const std::string& path, const Estimates& estimates);
 
 /// The innovations of one series: y[k] - H x[k|<k] and their covariance.
 struct Innovations {
   std::vector<double> residual;    ///< (steps, M), NaN where missing
   std::vector<double> covariance;  ///< (steps, M, M)
+  std::vector<double> noise;       ///< (steps, M): what of their variances is measurement noise
 };
 
 /// Everything one run over the data gives.
@@ -94,7 +95,8 @@ class Model {
   const std::vector<std::string>& state_names() const;
   const std::vector<std::string>& measured_names() const;
   const std::vector<std::string>& input_names() const;
-  /// H (M x N) and R (M x M), in the user's units, row-major.
+  /// H (M x N) and R (M x M), in the user's units, row-major. Where the data say how noisy each
+  /// value is, R is that of a value of typical noise.
   std::vector<double> emission() const;
   std::vector<double> noise() const;
   /// Everything about the model but its weights: options, scaling, how training went; JSON text.
@@ -147,11 +149,12 @@ class Stream {
   /// The state of a series before its first measurement.
   State start() const;
   /// Takes y[k] (M values in the user's units, NaN = missing), `dt`, the time since y[k-1] (NaN:
-  /// the usual step), and `u`, the control inputs at k, which act until the next measurement. The
-  /// moments below are then those of step k. Throws DataError for a value that cannot be and leaves
+  /// the usual step), `u`, the control inputs at k, which act until the next measurement, and
+  /// `y_std`, the standard deviations of the noise of y[k] (M; empty: the model's own). The moments below are then those of step k. Throws DataError for a value that cannot be and leaves
   /// the state as it was; after a NumericalError the state must be started anew.
   void step(State& state, std::span<const double> y,
-            double dt = std::numeric_limits<double>::quiet_NaN(), std::span<const double> u = {});
+            double dt = std::numeric_limits<double>::quiet_NaN(), std::span<const double> u = {},
+            std::span<const double> y_std = {});
   std::span<const double> mean() const;        ///< x[k|<=k], N, in the user's units
   std::span<const double> covariance() const;  ///< P[k|<=k], N x N
   double log_likelihood() const;               ///< of the last measurement

@@ -45,12 +45,14 @@ class Maker {
       data_.u_names = names("u_names", extent.dim, "u");
       values_into(*u, extent, &Series::u);
     }
+    read_stds();
     read_keys();
     read_time();
     check_all_names();
     check_values("y", &Series::y, data_.y_names);
     check_values("x", &Series::x, data_.x_names);
     check_values("u", &Series::u, data_.u_names);
+    check_stds();
     return std::move(data_);
   }
 
@@ -177,6 +179,28 @@ class Maker {
         const std::size_t at = i * extent_.steps * extent_.dim + n;
         if (mask->values[per_value ? at : at / extent_.dim] == 0) y[n] = kNaN;
       }
+    }
+  }
+
+  void read_stds() {
+    const NpyArray* stds = numbers("y_std");
+    if (stds == nullptr) return;
+    if (stds->shape != y_->shape)
+      fail("array y_std has shape " + shape_text(stds->shape) + ", but it must be that of y, " +
+           shape_text(y_->shape));
+    std::vector<std::string> usual = data_.y_names;
+    for (std::string& name : usual) name += "_std";
+    data_.std_names = texts("y_std_names", extent_.dim).value_or(usual);
+    values_into(*stds, extent_, &Series::y_std);
+  }
+
+  void check_stds() const {
+    for (std::size_t i = 0; i < data_.series.size(); ++i) {
+      const Series& series = data_.series[i];
+      for (std::size_t n = 0; n < series.y_std.size(); ++n)
+        if (!usable_std(series.y_std[n], series.y[n]))
+          refuse_std(place("y_std", i, n / extent_.dim), series.y_std[n],
+                     data_.y_names[n % extent_.dim]);
     }
   }
 

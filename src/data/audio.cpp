@@ -140,7 +140,8 @@ void check_single(const std::string& path, const Source& source) {
 }
 
 bool ends_in_rate(const std::string& name) {
-  return name.ends_with("_rate") || name.ends_with("_acceleration");
+  return name.ends_with("_rate") || name.ends_with("_acceleration") ||
+         name.starts_with("latent_");
 }
 
 }  // namespace
@@ -162,7 +163,8 @@ Dataset read_audio(const std::string& source, std::string_view bytes, const Data
                .y_names = {},
                .x_names = {},
                .u_names = {},
-               .series = {}};
+               .series = {},
+               .std_names = {}};
   const auto channels = static_cast<std::size_t>(info.channels);
   for (std::size_t c = 1; c <= channels; ++c)
     data.y_names.push_back(channels == 1 ? "y" : "channel" + std::to_string(c));

@@ -22,7 +22,7 @@ Dataset read_audio(const std::string& source, std::string_view bytes, const Data
 /// of samples a second.
 void write_audio(const std::string& path, Format format, const Dataset& data, AtomicFile& file);
 /// The same with the means of the states that are no rates of change: those whose names do not end
-/// in `_rate` or `_acceleration`.
+/// in `_rate` or `_acceleration`, nor begin with `latent_`.
 void write_audio(const std::string& path, Format format, const Estimates& estimates,
                  AtomicFile& file);
 

@@ -78,6 +78,18 @@ std::vector<int> find_columns(const std::string& where, std::span<const std::str
   return columns;
 }
 
+// The columns of --noise-columns for `measured` columns: one for each, or one for all.
+std::vector<int> find_noise(const std::string& where, std::span<const std::string> names,
+                            const std::vector<std::string>& wanted, std::size_t measured) {
+  std::vector<int> columns = find_columns(where, names, wanted, "noise-columns");
+  if (columns.size() == 1) columns.resize(measured, columns[0]);
+  if (!columns.empty() && columns.size() != measured)
+    throw DataError(where + ": --noise-columns names " + std::to_string(columns.size()) +
+                    " columns, but " + std::to_string(measured) +
+                    " are measured; name one for each, in their order, or one for all");
+  return columns;
+}
+
 // Data frames write their row numbers as a column without a name: no measurement.
 bool unnamed(const std::string& name) { return name.starts_with("Unnamed: "); }
 
@@ -148,7 +160,7 @@ int find_column(const std::string& where, std::span<const std::string> names,
   if (found != names.end()) return static_cast<int>(found - names.begin());
   const std::string near = suggestion(wanted, names);
   throw DataError(where + ": no column " + in_quotes(wanted) + " for --" + std::string(option) +
-                  (near.empty() ? "" : "; did you mean " + near + "?") + "; the columns are " +
+                  (near.empty() ? "; the" : "; did you mean " + near + "? The") + " columns are " +
                   name_list(names));
 }
 
@@ -171,6 +183,8 @@ Columns choose_columns(const std::string& where, std::span<const std::string> na
   take_all(columns.y);
   take_all(columns.x);
   take_all(columns.u);
+  for (const std::string& name : options.noise_columns)
+    take(find_column(where, names, name, "noise-columns"));
   take(columns.time);
   take(columns.key);
 
@@ -185,6 +199,7 @@ Columns choose_columns(const std::string& where, std::span<const std::string> na
   }
   if (options.inputs.empty()) take_all(columns.u = lettered(names, taken, 'u'));
   if (options.measure.empty()) columns.y = default_measured(where, names, taken, numbers);
+  columns.y_std = find_noise(where, names, options.noise_columns, columns.y.size());
   return columns;
 }
 
@@ -192,12 +207,15 @@ void select_columns(Dataset& data, const DataOptions& options) {
   std::vector<std::string> names = data.y_names;
   names.insert(names.end(), data.x_names.begin(), data.x_names.end());
   names.insert(names.end(), data.u_names.begin(), data.u_names.end());
+  names.insert(names.end(), data.std_names.begin(), data.std_names.end());
   const std::vector<std::string> time_names(data.time_kind == TimeKind::None ? 0 : 1,
                                             data.time_name);
   const std::vector<std::string> key_names(data.key_name.empty() ? 0 : 1, data.key_name);
   if (!options.time.empty()) find_column(data.source, time_names, options.time, "time");
   if (!options.key.empty()) find_column(data.source, key_names, options.key, "key");
-  if (options.measure.empty() && options.truth.empty() && options.inputs.empty()) return;
+  if (options.measure.empty() && options.truth.empty() && options.inputs.empty() &&
+      options.noise_columns.empty())
+    return;
 
   const std::size_t y_dim = data.y_names.size(), x_dim = data.x_names.size();
   const std::size_t u_dim = data.u_names.size();
@@ -211,8 +229,10 @@ void select_columns(Dataset& data, const DataOptions& options) {
           values.push_back(s.y[k * y_dim + c]);
         else if (c < y_dim + x_dim)
           values.push_back(s.x[k * x_dim + (c - y_dim)]);
-        else
+        else if (c < y_dim + x_dim + u_dim)
           values.push_back(s.u[k * u_dim + (c - y_dim - x_dim)]);
+        else
+          values.push_back(s.y_std[k * y_dim + (c - y_dim - x_dim - u_dim)]);
       }
     return values;
   };
@@ -226,15 +246,29 @@ void select_columns(Dataset& data, const DataOptions& options) {
   const std::vector<int> y = find_columns(data.source, names, options.measure, "measure");
   const std::vector<int> x = find_columns(data.source, names, options.truth, "truth");
   const std::vector<int> u = find_columns(data.source, names, options.inputs, "inputs");
+  std::vector<int> y_std = find_noise(data.source, names, options.noise_columns,
+                                      y.empty() ? data.y_names.size() : y.size());
+  // Deviations follow their measurements.
+  if (y_std.empty() && !data.std_names.empty())
+    for (const int column : y) {
+      if (static_cast<std::size_t>(column) >= y_dim)
+        throw DataError(data.source + ": the array y_std says nothing of the column " +
+                        names[static_cast<std::size_t>(column)] +
+                        "; name the columns of its noise: --noise-columns");
+      y_std.push_back(static_cast<int>(y_dim + x_dim + u_dim) + column);
+    }
   for (Series& s : data.series) {
+    std::vector<double> new_std = picked(s, y_std);
     std::vector<double> new_y = picked(s, y), new_x = picked(s, x), new_u = picked(s, u);
     if (!y.empty()) s.y = std::move(new_y);
     if (!x.empty()) s.x = std::move(new_x);
     if (!u.empty()) s.u = std::move(new_u);
+    if (!y_std.empty()) s.y_std = std::move(new_std);
   }
   if (!y.empty()) data.y_names = chosen_names(y);
   if (!x.empty()) data.x_names = chosen_names(x);
   if (!u.empty()) data.u_names = chosen_names(u);
+  if (!y_std.empty()) data.std_names = chosen_names(y_std);
 }
 
 }  // namespace kalmia::data

@@ -26,6 +26,7 @@ struct Columns {
   std::vector<int> u;
   int time = -1;
   int key = -1;
+  std::vector<int> y_std;  ///< one for each of y, or none
 };
 
 /// Finds out which columns hold numbers, from the first rows of a file.

@@ -32,6 +32,7 @@ SeriesAssembler::SeriesAssembler(std::string source, std::vector<std::string> na
   data_.y_names = names_at(names_, columns_.y);
   data_.x_names = names_at(names_, columns_.x);
   data_.u_names = names_at(names_, columns_.u);
+  data_.std_names = names_at(names_, columns_.y_std);
   if (columns_.time >= 0) data_.time_name = names_[static_cast<std::size_t>(columns_.time)];
   if (columns_.key >= 0) data_.key_name = names_[static_cast<std::size_t>(columns_.key)];
 }
@@ -108,6 +109,13 @@ void SeriesAssembler::add_row(std::size_t line, std::span<const Cell> row) {
   any_row_ = true;
   if (columns_.time >= 0) add_time(line, at(row, columns_.time), series.t);
   for (const int column : columns_.y) series.y.push_back(value(line, column, at(row, column)));
+  for (std::size_t m = 0; m < columns_.y_std.size(); ++m) {
+    const int column = columns_.y_std[m];
+    const double std = value(line, column, at(row, column));
+    if (!usable_std(std, series.y[series.y.size() - columns_.y.size() + m]))
+      refuse_std(where(line, column), std, names_[static_cast<std::size_t>(columns_.y[m])]);
+    series.y_std.push_back(std);
+  }
   for (const int column : columns_.x) series.x.push_back(value(line, column, at(row, column)));
   for (const int column : columns_.u) series.u.push_back(value(line, column, at(row, column)));
   if (series.steps == std::numeric_limits<int>::max())

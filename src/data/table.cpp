@@ -60,6 +60,7 @@ void check_sizes(const Dataset& data) {
     check_size("x", i, s.x.size(), s.steps, data.x_names.size(), false);
     check_size("u", i, s.u.size(), s.steps, data.u_names.size(), false);
     check_size("t", i, s.t.size(), s.steps, 1, !timed);
+    check_size("y_std", i, s.y_std.size(), s.steps, data.std_names.size(), false);
   }
 }
 
@@ -80,6 +81,13 @@ Table table_of(const Dataset& data) {
   table.names = data.y_names;
   table.names.insert(table.names.end(), data.u_names.begin(), data.u_names.end());
   for (const std::string& name : data.x_names) table.names.push_back(truth_name(name));
+  // One column may hold the deviations of all.
+  std::vector<std::size_t> stds;
+  for (std::size_t m = 0; m < data.std_names.size(); ++m)
+    if (m == 0 || data.std_names[m] != data.std_names[0]) {
+      stds.push_back(m);
+      table.names.push_back(data.std_names[m]);
+    }
   check_table_names(table);
   const auto append = [](std::vector<double>& row, const std::vector<double>& from, std::size_t dim,
                          std::size_t k) {
@@ -94,6 +102,8 @@ Table table_of(const Dataset& data) {
       append(block.values, s.y, data.y_names.size(), k);
       append(block.values, s.u, data.u_names.size(), k);
       append(block.values, s.x, data.x_names.size(), k);
+      for (const std::size_t m : stds)
+        block.values.push_back(s.y_std[k * data.std_names.size() + m]);
     }
   }
   return table;

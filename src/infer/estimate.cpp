@@ -1,4 +1,6 @@
 // Model's filter, smoother and innovations: one pass gives whatever is asked for.
+#include <cmath>
+
 #include "infer/model_impl.hpp"
 #include "infer/series_run.hpp"
 #include "kalman/classical_batch.hpp"
@@ -44,9 +46,10 @@ double quadratic(const std::vector<double>& H, std::size_t m, const double* P, s
 }
 
 // y - H x[k|<k] and H P[k|<k] H' + R of series `i` of a pass, in the user's units. `y`: its
-// measurements in the model's, where a large offset takes no digits.
+// measurements in the model's, where a large offset takes no digits; `weight`: those of its noise,
+// or null.
 Innovations innovations_of(const model::LearnedModel<float>& model, const std::vector<double>& R,
-                           const FilterPass& pass, int i, const double* y) {
+                           const FilterPass& pass, int i, const double* y, const double* weight) {
   const int N = model.state_dim();
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const auto steps = static_cast<std::size_t>(pass.lengths[static_cast<std::size_t>(i)]);
@@ -55,6 +58,11 @@ Innovations innovations_of(const model::LearnedModel<float>& model, const std::v
   Innovations out;
   out.residual.resize(steps * M);
   out.covariance.resize(steps * M * M);
+  out.noise.resize(steps * M);
+  const auto R_at = [&](std::size_t k, std::size_t m, std::size_t l) {
+    const double* w = weight + k * M;
+    return weight == nullptr ? R[m * M + l] : R[m * M + l] / std::sqrt(w[m] * w[l]);
+  };
   for (std::size_t k = 0; k < steps; ++k) {
     const Moments& predicted = pass.moments.predicted;
     const double* x = predicted.mean.data() + row_at(pass.moments, i, static_cast<int>(k), N);
@@ -66,7 +74,8 @@ Innovations innovations_of(const model::LearnedModel<float>& model, const std::v
       out.residual[k * M + m] = units.y_scale[m] * (y[k * M + m] - y_pred[m]);
       for (std::size_t l = 0; l < M; ++l)
         out.covariance[(k * M + m) * M + l] =
-            units.y_scale[m] * units.y_scale[l] * quadratic(H, m, P, l, N) + R[m * M + l];
+            units.y_scale[m] * units.y_scale[l] * quadratic(H, m, P, l, N) + R_at(k, m, l);
+      out.noise[k * M + m] = R_at(k, m, m);
     }
   }
   return out;
@@ -99,7 +108,8 @@ Analysis estimate(const Model& public_model, const Dataset& data, int threads, c
             result.smoothed.series[s] = in_user_units(units, moments.smoothed, pass, i, series);
           if (parts.innovations)
             result.innovations[s] =
-                innovations_of(model, R, pass, i, run.y(chunk[static_cast<std::size_t>(i)], 0));
+                innovations_of(model, R, pass, i, run.y(chunk[static_cast<std::size_t>(i)], 0),
+                               run.weight(chunk[static_cast<std::size_t>(i)], 0));
         }
       });
   result.filtered.log_likelihood = result.smoothed.log_likelihood = run.log_likelihood(nll);

@@ -53,7 +53,8 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads) const {
       const double* y = given ? run.y(s, k) : missing.data();
       const model::StreamResult step =
           stream->step(y, given ? run.dt_ratio(s, k) : run.dt() / model.description().dt,
-                       k == 0 ? nullptr : run.inputs(s, std::min(k, series.steps) - 1));
+                       k == 0 ? nullptr : run.inputs(s, std::min(k, series.steps) - 1),
+                       given ? run.weight(s, k) : nullptr);
       if (step.failed || !stream->finite())
         throw NumericalError(run.name(s) + ", step " + std::to_string(k + 1) + ": the " +
                              (given ? "likelihood" : "forecast") + " is not finite");

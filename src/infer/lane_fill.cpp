@@ -1,5 +1,6 @@
 #include "infer/lane_fill.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -19,6 +20,21 @@ void prepare_group(const model::LearnedModel<T>& model, int steps, int lanes, bo
   group.u.resize(volume(model.expert().map->input_dim()));
   group.length.assign(static_cast<std::size_t>(lanes), 0);
   group.fresh.assign(static_cast<std::size_t>(lanes), 1);
+}
+
+template <typename T>
+void prepare_weights(model::LaneGroup<T>& group) {
+  group.weight.resize(group.y.size());
+  std::ranges::fill(group.weight.span(), 1.0);
+}
+
+template <typename T>
+void fill_weights(int k, int lane, const double* weight, model::LaneGroup<T>& group) {
+  if (group.weight.empty() || weight == nullptr) return;
+  const auto M = static_cast<std::ptrdiff_t>(group.y.size()) /
+                 (static_cast<std::ptrdiff_t>(group.steps) * group.lanes);
+  double* at = group.weight.data() + static_cast<std::ptrdiff_t>(k) * M * group.lanes + lane;
+  for (std::ptrdiff_t m = 0; m < M; ++m) at[m * group.lanes] = weight[m];
 }
 
 LaneMemory empty_memory(int meas_dim) {
@@ -62,6 +78,7 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece
   fill_step(model, k, lane, step == 0 ? nullptr : now - M, now,
             piece.dt_ratio == nullptr ? 1.0 : piece.dt_ratio[step],
             piece.u == nullptr || step == 0 ? nullptr : piece.u + (step - 1) * U, memory, group);
+  fill_weights(k, lane, piece.weight == nullptr ? nullptr : piece.weight + step * M, group);
   if (group.linearise.empty()) return;
   const int N = model.state_dim();
   double* at = group.linearise.data() + static_cast<std::ptrdiff_t>(k) * N * group.lanes + lane;
@@ -70,6 +87,8 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece
 }
 
 #define KALMIA_INSTANTIATE(T)                                                            \
+  template void prepare_weights<T>(model::LaneGroup<T>&);                                \
+  template void fill_weights<T>(int, int, const double*, model::LaneGroup<T>&);          \
   template void prepare_group<T>(const model::LearnedModel<T>&, int, int, bool,          \
                                  model::LaneGroup<T>&);                                  \
   template void fill_step<T>(const model::LearnedModel<T>&, int, int, const double*,     \

@@ -18,6 +18,8 @@ struct Piece {
   /// Where the expert map that leads to k is linearised: a state at k-1, steps x N. Null: at the
   /// filter's own.
   const double* linearise = nullptr;
+  /// Weights of the measurements' noise, as in WindowInput, steps x M. Null: 1.
+  const double* weight = nullptr;
 };
 
 /// Makes room for windows of `steps` x `lanes` with missing values and centred residuals;
@@ -25,6 +27,14 @@ struct Piece {
 template <typename T>
 void prepare_group(const model::LearnedModel<T>& model, int steps, int lanes, bool irregular,
                    model::LaneGroup<T>& group);
+
+/// Makes room for weights of the measurements' noise, 1 to begin with.
+template <typename T>
+void prepare_weights(model::LaneGroup<T>& group);
+
+/// Sets the weights of step k of a lane (M numbers), where the group has room for them.
+template <typename T>
+void fill_weights(int k, int lane, const double* weight, model::LaneGroup<T>& group);
 
 /// What a lane remembers of the measurements it has seen: the last value of each channel.
 using LaneMemory = std::vector<double>;
@@ -38,7 +48,8 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const doubl
                const double* now, double dt_ratio, const double* u, LaneMemory& memory,
                model::LaneGroup<T>& group);
 
-/// The same for step `step` of a piece, whose first step starts a series.
+/// The same for step `step` of a piece, whose first step starts a series, with its weights and
+/// where to linearise.
 template <typename T>
 void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece& piece, int step,
                LaneMemory& memory, model::LaneGroup<T>& group);

@@ -20,6 +20,7 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
   for (const Piece& piece : pieces) run.steps.push_back(piece.steps);
   run.prepare = [&](int steps, int lanes, model::LaneGroup<T>& group) {
     prepare_group(model, steps, lanes, irregular, group);
+    if (pieces[0].weight != nullptr) prepare_weights(group);
     if (pieces[0].linearise != nullptr) group.linearise.resize(group.centre.size());
   };
   run.start = [&](std::size_t count) {

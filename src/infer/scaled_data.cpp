@@ -19,6 +19,20 @@ ScaledData::ScaledData(const Dataset& data, const model::Units& units, double dt
   }
 }
 
+void ScaledData::set_weights(const Dataset& data, const std::vector<double>& noise_std) {
+  weight_.clear();
+  if (data.std_names.empty()) return;
+  const auto M = static_cast<std::size_t>(meas_dim_);
+  for (const Series& series : data.series) {
+    std::vector<double>& weight = weight_.emplace_back(series.y.size(), 1.0);
+    for (std::size_t i = 0; i < weight.size(); ++i) {
+      if (std::isnan(series.y[i])) continue;
+      const double ratio = noise_std[i % M] / series.y_std[i];
+      weight[i] = ratio * ratio;
+    }
+  }
+}
+
 Measured ScaledData::measured(const double* y) const {
   Measured result;
   for (int m = 0; m < meas_dim_; ++m)

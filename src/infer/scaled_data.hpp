@@ -39,6 +39,9 @@ class ScaledData {
  public:
   /// `dt`: the usual length of a step.
   ScaledData(const Dataset& data, const model::Units& units, double dt);
+  /// Takes the noise of each value from the data, if they say it: weights of noise whose deviations
+  /// are `noise_std` (M, in the user's units).
+  void set_weights(const Dataset& data, const std::vector<double>& noise_std);
 
   int meas_dim() const { return meas_dim_; }
   const double* at(int series, int step) const {
@@ -46,9 +49,19 @@ class ScaledData {
            static_cast<std::ptrdiff_t>(step) * meas_dim_;
   }
   Piece piece(const Stretch& stretch) const {
-    return {at(stretch.series, stretch.begin), stretch.steps(),
-            dt_ratio(stretch.series, stretch.begin), inputs(stretch.series, stretch.begin)};
+    Piece piece{at(stretch.series, stretch.begin), stretch.steps(),
+                dt_ratio(stretch.series, stretch.begin), inputs(stretch.series, stretch.begin)};
+    piece.weight = weight(stretch.series, stretch.begin);
+    return piece;
   }
+  /// Weights of the noise at `step`, M numbers; null: all are 1.
+  const double* weight(int series, int step) const {
+    return weight_.empty() ? nullptr
+                           : weight_[static_cast<std::size_t>(series)].data() +
+                                 static_cast<std::ptrdiff_t>(step) * meas_dim_;
+  }
+  /// The data say how noisy each value is.
+  bool weighted() const { return !weight_.empty(); }
   /// Lengths of the steps that lead to `step` and on, over the usual one; null: all are 1.
   const double* dt_ratio(int series, int step) const {
     const std::vector<double>& all = drive_[static_cast<std::size_t>(series)].dt;
@@ -77,6 +90,7 @@ class ScaledData {
   bool irregular_ = false;
   std::vector<double> log_unit_;  // M
   std::vector<std::vector<double>> y_;
+  std::vector<std::vector<double>> weight_;  // as y_, or empty
   std::vector<model::SeriesDrive> drive_;  // dt over the usual one
 };
 

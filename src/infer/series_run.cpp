@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/value_checks.hpp"
 #include "kalman/classical_batch.hpp"
 #include "kalman/matrix_checks.hpp"
 
@@ -80,9 +81,18 @@ void check_inputs(const model::LearnedModel<float>& model, const Dataset& data) 
                     "; name them with --inputs");
 }
 
+void check_noise(const model::LearnedModel<float>& model, const Dataset& data) {
+  data::check_stds(data);
+  if (data.std_names.empty() && !model.description().noise_std.empty())
+    throw DataError(source(data) +
+                    ": the model was fitted to data that say how noisy each value is, but these do "
+                    "not; name the columns that do with --noise-columns");
+}
+
 const Dataset& checked(const model::LearnedModel<float>& model, const Dataset& data) {
   check_channels(model, data);
   check_inputs(model, data);
+  check_noise(model, data);
   return data;
 }
 
@@ -93,6 +103,7 @@ SeriesRun::SeriesRun(const model::LearnedModel<float>& model, const Dataset& dat
       data_(checked(model, data)),
       team_(threads),
       scaled_(data, model.description().units, model.description().dt) {
+  scaled_.set_weights(data, model.noise_std());
   for (int s = 0; s < scaled_.series_count(); ++s)
     measured_.add(scaled_.measured(scaled_.series(s)));
 }
@@ -145,7 +156,12 @@ void SeriesRun::smooth(FilterPass& pass, const std::vector<int>& series,
   const auto name_of = [&](int piece) { return name(series[static_cast<std::size_t>(piece)]); };
   const bool fused =
       options.method == "fused" ||
-      (options.method == "auto" && model_.fusion() != nullptr && options.iterations == 0);
+      (options.method == "auto" && model_.fusion() != nullptr && options.iterations == 0 &&
+       !scaled_.weighted());
+  if (fused && scaled_.weighted())
+    throw ConfigError(
+        "the fused smoother does not use the noise of each value (noise_columns); smooth with "
+        "method = linearized");
   if (fused) return fuse_pass(model_, pieces_of(series), pass, team_, name_of);
   smooth_pass(pass, team_, name_of);
   iterate(pass, series, options.iterations);

@@ -38,6 +38,8 @@ class SeriesRun {
     const double* ratio = scaled_.dt_ratio(series, step);
     return ratio == nullptr ? 1 : *ratio;
   }
+  /// Weights of the noise, M numbers; null: all are 1.
+  const double* weight(int series, int step) const { return scaled_.weight(series, step); }
   const double* inputs(int series, int step) const { return scaled_.inputs(series, step); }
   ThreadTeam& team() { return team_; }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "data/value_checks.hpp"
 #include "infer/scaled_data.hpp"
 #include "infer/stream_impl.hpp"
 #include "kalman/matrix_checks.hpp"
@@ -21,17 +22,21 @@ Stream::Impl::Impl(std::shared_ptr<const Model::Impl> shared_model)
       state(filter.start()),
       last(static_cast<std::size_t>(model->learned->meas_dim()), kMissing),
       y(last.size()),
+      weight(last.size()),
+      noise_std(model->learned->noise_std()),
       u(model->learned->description().input_names.size()),
       mean(state.x.size()),
       covariance(state.P.size()) {}
 
-model::StreamResult Stream::Impl::step(const double* now, double dt_ratio, const double* inputs) {
+model::StreamResult Stream::Impl::step(const double* now, double dt_ratio, const double* inputs,
+                                       const double* weights) {
   const model::LearnedModel<float>& learned = *model->learned;
   const auto of_map = static_cast<std::size_t>(learned.expert().map->input_dim());
   if (inputs == nullptr) inputs = u.data();  // at a series' first step, where nothing acts
   if (state.started)
     learned.description().features.drive_to(dt_ratio, inputs, state.features.data());
-  return filter.step(state, {now, y.size()}, dt_ratio * learned.map_dt(), {inputs, of_map});
+  return filter.step(state, {now, y.size()}, dt_ratio * learned.map_dt(), {inputs, of_map},
+                     {weights, weights == nullptr ? 0 : y.size()});
 }
 
 void Stream::Impl::show(const double* shown) {
@@ -93,7 +98,7 @@ Stream::State Stream::start() const {
 }
 
 void Stream::step(State& state, std::span<const double> given, double dt,
-                  std::span<const double> inputs) {
+                  std::span<const double> inputs, std::span<const double> y_std) {
   Impl& s = *impl_;
   const model::ModelDescription& description = s.model->learned->description();
   const model::Units& units = description.units;
@@ -108,6 +113,18 @@ void Stream::step(State& state, std::span<const double> given, double dt,
   if (given.size() != s.y.size())
     throw DataError(std::to_string(given.size()) + " values, but the model measures " +
                     std::to_string(s.y.size()) + " channels");
+  if (y_std.empty() && !description.noise_std.empty())
+    throw DataError(
+        "the model was fitted to data that say how noisy each value is; give their standard "
+        "deviations as well");
+  if (!y_std.empty() && y_std.size() != s.y.size())
+    throw DataError(std::to_string(y_std.size()) + " standard deviations, but the model measures " +
+                    std::to_string(s.y.size()) + " channels");
+  for (std::size_t m = 0; m < y_std.size(); ++m) {
+    if (!data::usable_std(y_std[m], given[m]))
+      data::refuse_std("value " + std::to_string(m + 1), y_std[m], description.measured_names[m]);
+    s.weight[m] = std::isnan(given[m]) ? 1 : std::pow(s.noise_std[m] / y_std[m], 2);
+  }
   infer::Measured measured;
   for (std::size_t m = 0; m < given.size(); ++m) {
     if (std::isinf(given[m]))
@@ -119,7 +136,8 @@ void Stream::step(State& state, std::span<const double> given, double dt,
   }
   s.load(state);
   const model::StreamResult result =
-      s.step(s.y.data(), std::isnan(dt) ? 1.0 : dt / description.dt, s.u.data());
+      s.step(s.y.data(), std::isnan(dt) ? 1.0 : dt / description.dt, s.u.data(),
+             y_std.empty() ? nullptr : s.weight.data());
   if (result.failed)
     throw NumericalError(
         "the likelihood is not finite; the measurement is beyond anything the model can "

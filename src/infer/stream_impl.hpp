@@ -11,7 +11,9 @@ struct Stream::Impl {
 
   /// Predicts and updates with y (in the model's units, NaN = missing). `dt_ratio`: the length of
   /// the step over the usual one; `u`: the inputs that act during it, null at the first step.
-  model::StreamResult step(const double* y, double dt_ratio, const double* u);
+  /// `weight`: of the components' noise, M numbers, null: 1.
+  model::StreamResult step(const double* y, double dt_ratio, const double* u,
+                           const double* weight = nullptr);
   /// Notes what the networks read next: y, unless the caller feeds predictions back.
   void show(const double* shown);
   /// Whether the moments are numbers: in a gap no likelihood tells.
@@ -27,7 +29,9 @@ struct Stream::Impl {
   model::StreamState<float> state;
   std::vector<double> last;  ///< last value of each channel, NaN until there is one
   std::vector<double> y;     ///< M, in the model's units
-  std::vector<double> u;     ///< inputs that act during the next step, U
+  std::vector<double> weight;     ///< of the noise, M
+  std::vector<double> noise_std;  ///< deviations of weight 1, M, in the user's units
+  std::vector<double> u;          ///< inputs that act during the next step, U
   std::vector<double> mean, covariance;
   double log_likelihood = 0;
 };

@@ -91,6 +91,7 @@ Json expert_json(const prior::ExpertSpec& spec) {
                      {"step", spec.frame.step},
                      {"dt", spec.frame.dt}};
   }
+  if (spec.latent != 0) json["latent"] = spec.latent;
   if (!spec.system.empty()) json["system"] = system_json(spec.system);
   return json;
 }
@@ -110,6 +111,7 @@ prior::ExpertSpec expert_from_json(const Json& json) {
     frame.at("step").get_to(spec.frame.step);
     frame.at("dt").get_to(spec.frame.dt);
   }
+  spec.latent = json.value("latent", spec.latent);
   if (json.contains("system")) spec.system = system_of(json.at("system"));
   return spec;
 }

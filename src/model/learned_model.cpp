@@ -185,6 +185,16 @@ WindowModel<T> LearnedModel<T>::fusion_window() const {
 }
 
 template <typename T>
+std::vector<double> LearnedModel<T>::noise_std() const {
+  if (!description_.noise_std.empty()) return description_.noise_std;
+  const auto M = static_cast<std::size_t>(meas_dim());
+  std::vector<double> deviations(M);
+  for (std::size_t m = 0; m < M; ++m)
+    deviations[m] = std::sqrt(emission_.R()[m * (M + 1)]) * description_.units.y_scale[m];
+  return deviations;
+}
+
+template <typename T>
 void LearnedModel<T>::measure(const double* x, double* y) const {
   const auto N = static_cast<std::size_t>(state_dim());
   if (expert_.emission == nullptr) {

@@ -42,6 +42,9 @@ struct ModelDescription {
   std::vector<int> decoder;  ///< widths; empty and hidden 1: a static model, without networks
   FusionSizes fusion;        ///< networks of the leak-free smoother
   std::string noise;         ///< as the user stated it
+  /// Of a model fitted to data that say how noisy each value is: the deviations that R stands for
+  /// (M, in the user's units). Empty: R is the noise of every step.
+  std::vector<double> noise_std;
   double tails = 0;          ///< degrees of freedom of Student-t noise; 0: Gaussian
   DataOptions data;          ///< how the columns were read
   std::string summary_json =
@@ -83,6 +86,9 @@ class LearnedModel {
   void set_theta(const std::vector<double>& theta);
   const std::vector<double>& theta() const { return description_.theta; }
 
+  /// The deviations (M, in the user's units) that R stands for: a value whose own is s has the
+  /// weight (noise_std / s)^2.
+  std::vector<double> noise_std() const;
   /// The usual step in the unit of the expert's map.
   double map_dt() const { return expert_.physical ? description_.dt : 1.0; }
   /// What a state should measure, without noise: y (M) at x (N), in the model's units.

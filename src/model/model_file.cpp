@@ -30,6 +30,7 @@ Json to_json(const ModelDescription& d) {
       {"theta", d.theta},
       {"dt", d.dt},
       {"noise", d.noise},
+      {"noise_std", d.noise_std},
       {"tails", d.tails},
       {"networks",
        {{"encoder", nn::encoder_name(d.encoder)},
@@ -55,7 +56,8 @@ Json to_json(const ModelDescription& d) {
         {"truth", d.data.truth},
         {"inputs", d.data.inputs},
         {"time", d.data.time},
-        {"key", d.data.key}}},
+        {"key", d.data.key},
+        {"noise_columns", d.data.noise_columns}}},
       {"training", Json::parse(d.summary_json)},
   };
 }
@@ -68,6 +70,7 @@ ModelDescription description_of(const Json& json) {
   json.at("theta").get_to(d.theta);
   json.at("dt").get_to(d.dt);
   json.at("noise").get_to(d.noise);
+  json.at("noise_std").get_to(d.noise_std);
   json.at("tails").get_to(d.tails);
   const Json& networks = json.at("networks");
   d.encoder = nn::encoder_of_name(networks.at("encoder").get<std::string>());
@@ -95,6 +98,7 @@ ModelDescription description_of(const Json& json) {
   data.at("inputs").get_to(d.data.inputs);
   data.at("time").get_to(d.data.time);
   data.at("key").get_to(d.data.key);
+  data.at("noise_columns").get_to(d.data.noise_columns);
   d.summary_json = json.at("training").dump();
   return d;
 }

@@ -15,7 +15,7 @@
 
 namespace kalmia::model {
 
-inline constexpr int kModelFileVersion = 2;
+inline constexpr int kModelFileVersion = 3;
 
 /// The bytes of the file. They depend on the model alone.
 std::string model_file_bytes(const LearnedModel<float>& model);

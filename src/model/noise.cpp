@@ -41,7 +41,7 @@ double parse_number(const std::string& noise, const std::string& part) {
 }  // namespace
 
 NoiseSpec parse_noise(const std::string& text, int meas_dim) {
-  if (text == "learn") return {NoiseSpec::Kind::LearnDiagonal, {}};
+  if (text == "learn" || text == "auto") return {NoiseSpec::Kind::LearnDiagonal, {}};
   if (text == "learn-full") return {NoiseSpec::Kind::LearnFull, {}};
   NoiseSpec spec;
   spec.kind = NoiseSpec::Kind::Given;

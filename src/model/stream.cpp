@@ -55,6 +55,7 @@ void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weig
   in.lanes = lanes;
   in.y = s.y.data();
   in.observed = s.observed.data();
+  in.weight = s.weighted ? s.weight.data() : nullptr;
   in.centre = s.centre.data();
   in.dt = s.dt.data();
   in.u = s.u.data();
@@ -176,6 +177,7 @@ FilterStream<T>::FilterStream(const WindowModel<T>& model, std::span<const T> pa
   scratch_.workspace.prepare(model, 1, kLanes, false);
   scratch_.y.resize(M * lanes);
   scratch_.observed.resize(M * lanes);
+  scratch_.weight.resize(M * lanes);
   scratch_.centre.resize(N * lanes);
   scratch_.dt.resize(lanes);
   if (model.map != nullptr)
@@ -204,7 +206,7 @@ StreamState<T> FilterStream<T>::start() const {
 
 template <typename T>
 StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double> y, double dt,
-                                   std::span<const double> u) {
+                                   std::span<const double> u, std::span<const double> weight) {
   Scratch& s = scratch_;
   if (y.size() * static_cast<std::size_t>(kLanes) != s.y.size())
     throw ConfigError("step: " + std::to_string(y.size()) +
@@ -217,6 +219,11 @@ StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double
   if (u.size() * static_cast<std::size_t>(kLanes) != s.u.size())
     throw ConfigError("step: " + std::to_string(u.size()) + " inputs, but the expert map reads " +
                       std::to_string(s.u.size() / static_cast<std::size_t>(kLanes)));
+  if (!weight.empty() && weight.size() != y.size())
+    throw ConfigError("step: " + std::to_string(weight.size()) + " weights, but " +
+                      std::to_string(y.size()) + " measured components");
+  s.weighted = !weight.empty();
+  for (std::size_t i = 0; i < weight.size(); ++i) spread(weight[i], i, s.weight.data());
   spread(std::isnan(dt) ? model_.dt : dt, 0, s.dt.data());
   for (std::size_t i = 0; i < u.size(); ++i) spread(u[i], i, s.u.data());
   for (std::size_t i = 0; i < state.centre.size(); ++i) spread(state.centre[i], i, s.centre.data());

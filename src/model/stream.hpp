@@ -44,10 +44,11 @@ class FilterStream {
   /// Predicts from the state's past and updates with y[k] (NaN = missing). `dt` is the length of
   /// the step that leads to k, in the map's unit (NaN: the model's), `u` the inputs that act during
   /// it, as many as the map reads. Before the next step the caller sets state.features and, for a
-  /// centred residual, state.centre (zero at the start).
+  /// centred residual, state.centre (zero at the start). `weight`: of each component's noise, as in
+  /// WindowInput; empty: 1.
   StreamResult step(StreamState<T>& state, std::span<const double> y,
                     double dt = std::numeric_limits<double>::quiet_NaN(),
-                    std::span<const double> u = {});
+                    std::span<const double> u = {}, std::span<const double> weight = {});
 
   /// x[k|<k] and P[k|<k] of the last step.
   std::span<const double> x_pred() const { return x_pred_; }
@@ -66,7 +67,8 @@ class FilterStream {
   struct Scratch {
     Buffer<T> gates_input, gates_hidden, h, c, inputs, a, b;
     Workspace<T> workspace;
-    Buffer<double> y, observed, centre, dt, u, x_pred, P_pred, F;
+    Buffer<double> y, observed, weight, centre, dt, u, x_pred, P_pred, F;
+    bool weighted = false;  ///< the last step's noise is
     std::vector<std::uint8_t> fresh;
   };
 

@@ -186,7 +186,8 @@ class Scorer {
       nis_.add(residual.subspan(k * M_, M_), S.subspan(k * M_ * M_, M_ * M_));
       for (std::size_t m = 0; m < M_; ++m) {
         const double r = residual[k * M_ + m];
-        reducible_.add(r * r - R_[m * M_ + m]);
+        reducible_.add(
+            r * r - (innovations.noise.empty() ? R_[m * M_ + m] : innovations.noise[k * M_ + m]));
         innovation_coverage_.add(within_95(r, S[(k * M_ + m) * M_ + m]));
       }
     }

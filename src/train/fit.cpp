@@ -8,10 +8,12 @@
 #include <optional>
 
 #include "base/threads.hpp"
+#include "data/value_checks.hpp"
 #include "infer/model_impl.hpp"
 #include "kalman/matrix_checks.hpp"
 #include "model/state_size.hpp"
 #include "train/fusion_trainer.hpp"
+#include "train/noise_columns.hpp"
 #include "train/static_stage.hpp"
 #include "train/summary.hpp"
 #include "train/tails.hpp"
@@ -48,7 +50,7 @@ class Fitter {
         team_(options.train.threads),
         channels_(model::channel_statistics(data)),
         drive_(model::drive_statistics(data)),
-        noise_(model::parse_noise(options.model.noise, data.meas_dim())),
+        noise_(train::noise_of(data, options.model)),
         start_(Clock::now()) {}
 
   FitResult run() {
@@ -138,6 +140,7 @@ class Fitter {
       if (stopped_) break;
       model::ModelDescription description = describe(name);
       auto scaled = std::make_unique<train::ScaledData>(data_, description.units, description.dt);
+      scaled->set_weights(data_, description.noise_std);
       train::StaticOptions options;
       options.go_on = [&](int iteration, double loss) {
         FitProgress now;
@@ -215,6 +218,7 @@ class Fitter {
     d.prior = expert_spec(prior);
     d.dt = drive_.dt;
     d.noise = options_.model.noise;
+    d.noise_std = train::typical_stds(data_);
     d.tails = options_.model.tails == "gaussian" ? 0
               : options_.model.tails == "learn"  ? kStartTails
                                                  : train::parse_tails(options_.model.tails);
@@ -230,6 +234,10 @@ class Fitter {
       d.prior.frame = model::state_frame(expert, plain, channels_,
                                          model::channel_correlation(data_, channels_));
     }
+    d.data.noise_columns = data_.std_names;
+    // One column may hold the deviations of all.
+    if (d.data.noise_columns.size() > 1 && d.data.noise_columns[0] == d.data.noise_columns[1])
+      d.data.noise_columns.resize(1);
     const prior::Expert expert = model::expert_of(d);
     d.units = model::make_units(expert, channels_, d.dt);
     d.features = model::make_features(expert, channels_, drive_, d.units);
@@ -243,6 +251,7 @@ class Fitter {
     spec.flow = model.flow;
     spec.order = model.order;
     spec.substeps = model.substeps;
+    spec.latent = model.latent;
     if (name == "system") spec.system = model.system;
     spec.degree = model.departure_degree;
     spec.departure = model.departure >= 0      ? model.departure
@@ -288,6 +297,7 @@ FitResult fit(const Dataset& data, const FitOptions& options, const DataOptions&
       throw DataError("fit: series \"" + series.key + "\" has " + std::to_string(series.y.size()) +
                       " values, but " + std::to_string(series.steps) + " steps of " +
                       std::to_string(data.y_names.size()) + " channels");
+  data::check_stds(data);
   return Fitter(data, options, data_options, progress).run();
 }
 

@@ -62,8 +62,10 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
   }
   const int group_lanes = std::min(lanes, model::kGroupLanes);
   groups_.resize(static_cast<std::size_t>(lanes / group_lanes));
-  for (auto& group : groups_)
+  for (auto& group : groups_) {
     infer::prepare_group(model, options.window, group_lanes, data.irregular(), group);
+    if (data.weighted()) infer::prepare_weights(group);
+  }
 }
 
 int LaneFeed::draw_stretch() {
@@ -98,6 +100,7 @@ void LaneFeed::fill(int index, FedWindow& part) {
                        ratio == nullptr ? 1.0 : *ratio,
                        starts ? nullptr : data_.inputs(stretch.series, step - 1), cursor.memory,
                        group);
+      infer::fill_weights(k, lane, data_.weight(stretch.series, step), group);
       part.measured.add(data_.measured(now.data()));
       cursor.before = now;
     }

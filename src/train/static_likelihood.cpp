@@ -48,6 +48,7 @@ void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& 
   for (int first = 0; first < count; first += lanes) {
     model::LaneGroup<double>& group = groups_.emplace_back();
     infer::prepare_group(model_, longest, lanes, data.irregular(), group);
+    if (data.weighted()) infer::prepare_weights(group);
     for (int lane = 0; lane < std::min(lanes, count - first); ++lane) {
       const Stretch& segment = segments[static_cast<std::size_t>(first + lane)];
       group.length[static_cast<std::size_t>(lane)] = segment.steps();

@@ -34,6 +34,8 @@ constexpr double kNoiseFloor = 0.01;
 // At 0.5 instead of 0.75 the smoothed error of `lorenz` was 0.06 instead of 0.03, the others alike.
 constexpr double kCeilingShare = 0.75;
 constexpr double kAboveCeiling = 1.5;
+// Deviations that the data state are never made smaller than by this factor.
+constexpr double kLeastFactor = 0.1;
 
 // The search may take so many iterations for each of its variables.
 constexpr int kIterationsPerVariable = 4;
@@ -88,12 +90,15 @@ StaticResult starting_point(const model::ModelDescription& description,
     for (std::size_t j = 0; j < M; ++j) {
       const double unit = description.units.y_scale[i] * description.units.y_scale[j];
       const double square = channels[i].step * channels[j].step / unit;
-      if (!noise.learned())
+      if (!noise.R.empty())
         result.R[i * M + j] = noise.R[i * M + j] / unit;
       else if (i == j)
         result.R[i * M + j] = std::max(0.5 * square, ceiling[i * M + j]);
       double& floor = result.noise_floor.emplace_back(kCeilingShare * ceiling[i * M + j]);
       if (i == j) floor = std::max(floor, kNoiseFloor * kNoiseFloor * square);
+      // A factor of deviations that are known is free to be small.
+      if (!noise.R.empty())
+        floor = i == j ? kLeastFactor * kLeastFactor * noise.R[i * M + j] / unit : 0;
     }
   return result;
 }
@@ -211,7 +216,7 @@ StaticResult fit_static(const model::ModelDescription& description,
   }
   likelihood.set(x);
   std::vector<double> R = model->emission().R();
-  if (noise.learned() && ceiling.firm && !fit.interrupted && lower_to_ceiling(ceiling.R, R)) {
+  if (noise.learned() && noise.R.empty() && ceiling.firm && !fit.interrupted && lower_to_ceiling(ceiling.R, R)) {
     const std::vector<double> lower = factor.start(R);
     const std::ptrdiff_t held = likelihood.noise_begin();
     x = beginning;  // where there is process noise yet

@@ -115,6 +115,9 @@ void FitOptions::validate() const {
   check(model.order >= 0 && model.order <= 20, "model.order", model.order, "in 0..20");
   check(model.departure_degree >= 1 && model.departure_degree <= 8, "model.departure_degree",
         model.departure_degree, "in 1..8");
+  check(model.latent >= 0 && model.latent <= 64, "model.latent", model.latent, "in 0..64");
+  check(model.latent == 0 || model.prior == "none", "model.prior", model.prior,
+        "none where there are latent states");
   check(model.hidden >= 0 && model.hidden <= 4096, "model.hidden", model.hidden, "in 0..4096");
   check(model.encoder == "gru" || model.encoder == "lstm" || model.encoder == "conv",
         "model.encoder", model.encoder, "gru, lstm or conv");
@@ -202,6 +205,12 @@ double noise_bound(const model::NoiseSpec& noise, const Dataset& data,
         entry->second =
             Eigen::MatrixXd(R(measured, measured).llt().matrixLLT()).diagonal().array().log().sum();
       sum += entry->second;
+      // Each value's own deviation in place of the typical one.
+      const std::vector<double>& stds =
+          data.series[static_cast<std::size_t>(each.stretch.series)].y_std;
+      if (!stds.empty())
+        for (const int m : measured)
+          sum += std::log(stds[static_cast<std::size_t>(k * M + m)] / std::sqrt(R(m, m)));
       values += static_cast<double>(measured.size());
     }
   return values > 0 ? 0.5 * (1 + std::log(2 * std::numbers::pi)) + sum / values : kNone;

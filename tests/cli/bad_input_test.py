@@ -78,8 +78,8 @@ class Data(BadInputTest):
 
     def test_ragged_rows(self):
         self.refuse_data(rows(["1,2", "3,4", "5", "6,7"]), "bad.csv:4", "2", "3")
-        self.refuse_line("5", "line has 1 value, but the model measures 2")
-        self.refuse_line("5,6,7", "line has 3 values, but the model measures 2")
+        self.refuse_line("5", "line has 1 value, but the model takes 2")
+        self.refuse_line("5,6,7", "line has 3 values, but the model takes 2")
 
     def test_text_where_numbers_belong(self):
         self.refuse_data(rows(["1,2", "3,4", "5,abc"]), "bad.csv:4", "y2", '"abc"')

@@ -87,7 +87,7 @@ TEST(Columns, AColumnThatIsNotThere) {
   EXPECT_EQ(message_of<DataError>([&] {
               choose({"gps_north", "gps_east"}, options);
             }),
-            "a.csv:1: no column \"gps_nroth\" for --measure; did you mean gps_north?; the columns "
+            "a.csv:1: no column \"gps_nroth\" for --measure; did you mean gps_north? The columns "
             "are gps_north, gps_east");
   options.measure = {"gps_north"};
   options.time = "zzz";

@@ -36,6 +36,7 @@ inline void expect_equal(const Dataset& have, const Dataset& want) {
     expect_equal(have.series[i].x, want.series[i].x, "x");
     expect_equal(have.series[i].u, want.series[i].u, "u");
     expect_equal(have.series[i].t, want.series[i].t, "t");
+    expect_equal(have.series[i].y_std, want.series[i].y_std, "y_std");
   }
 }
 
