@@ -39,12 +39,17 @@ struct ModelOptions {
   /// coefficients have no unit: states count in standard deviations, what is added to them in the
   /// usual changes of a step.
   int departure_degree = 1;
+  /// Of `none`: states beside the measured channels, without a meaning of their own. They start as
+  /// earlier values of the channels; what they become is learned.
+  int latent = 0;
   /// A user's own equations; used if `prior` is `system`, or `auto` and there are any.
   System system;
   /// Measurement noise: a standard deviation (`0.5`), one for each channel (`0.5,0.3`), a
   /// covariance by rows (`0.25,0.1;0.1,0.3`), `learn` (one variance for each channel) or
-  /// `learn-full` (a covariance).
-  std::string noise = "learn";
+  /// `learn-full` (a covariance). Where the data say how noisy each value is
+  /// (DataOptions::noise_columns), `learn` and `learn-full` learn a factor of that for each channel.
+  /// `auto`: as the data say, else `learn`.
+  std::string noise = "auto";
   /// Tails of the measurement noise: `gaussian`, the degrees of freedom of Student's t (`4`;
   /// outliers then count less), or `learn`.
   std::string tails = "gaussian";
@@ -78,7 +83,10 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
         "how far the expert's map may be off; 0: not at all; negative: as the prior suggests");
   visit("departure_degree", o.departure_degree,
         "1: the departure is a matrix; more: polynomials of the states of this degree");
-  visit("noise", o.noise, "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full");
+  visit("latent", o.latent, "of none: states beside the measured channels, to be learned");
+  visit("noise", o.noise,
+        "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full | auto: as "
+        "--noise-columns say, else learn");
   visit("tails", o.tails,
         "tails of the noise: gaussian, degrees of freedom of Student's t, or learn");
   visit("encoder", o.encoder, "what reads the measurements: gru, lstm or conv");

@@ -11,6 +11,7 @@ namespace {
 constexpr int kHighestOrder = 20;
 constexpr int kMostSubsteps = 100;
 constexpr int kHighestDegree = 8;
+constexpr int kMostLatent = 64;
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -61,7 +62,14 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
   if (spec.degree < 1 || spec.degree > kHighestDegree)
     throw ConfigError("degree = " + std::to_string(spec.degree) + ", but it must be in 1.." +
                       std::to_string(kHighestDegree));
+  if (spec.latent < 0 || spec.latent > kMostLatent)
+    throw ConfigError("latent = " + std::to_string(spec.latent) + ", but it must be in 0.." +
+                      std::to_string(kMostLatent));
+  if (spec.latent > 0 && spec.name != "none")
+    throw ConfigError("latent = " + std::to_string(spec.latent) + ", but prior = \"" + spec.name +
+                      "\" has states of its own; latent states are for none");
   const auto draft = [&] {
+    if (spec.name == "none") return draft_free(channels, spec.latent);
     if (spec.name == "system") return draft_system(spec.system, channels, inputs);
     if (contains(physical_names(), spec.name)) return draft_physical(spec, channels);
     if (contains(expert_names(), spec.name)) return draft_motion(spec.name, channels, spec.order);

@@ -73,6 +73,8 @@ struct ExpertSpec {
   /// in `frame`.
   int degree = 1;
   StateFrame frame;
+  /// Of none: states beside the measured channels.
+  int latent = 0;
 };
 
 /// The names make_expert knows, in the order they are listed to users.

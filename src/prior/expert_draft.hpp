@@ -25,6 +25,8 @@ struct ExpertDraft {
 Expert finish(ExpertDraft& draft, const ExpertSpec& spec);
 
 // The experts by their kind; each draws its own.
+/// none: a map that is all departure, of the channels and `latent` states beside them.
+ExpertDraft draft_free(const std::vector<std::string>& channels, int latent);
 ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>& channels,
                          int order);
 ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels);

@@ -119,7 +119,6 @@ ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>
   draft.symbols.states = M * size;
   draft.map.F.assign(N * N, draft.graph.constant(0));
   draft.map.e.assign(N, draft.graph.constant(0));
-  if (name == "none") return draft;
   for (int m = 0; m < M; ++m)
     put_block(draft, m, size,
               lagged                 ? autoregressive_block(draft, m, size)
