@@ -130,6 +130,9 @@ FitResult train(const FitCommand& command, const FitConfig& config, const Datase
     throw ConfigError(with_place(e.what(), config.places, file));
   } catch (const NumericalError& e) {
     if (config.fit.model.prior != "system") throw;
+    // An equation that is to blame is named by its place.
+    if (const std::string placed = with_place(e.what(), config.places, ""); placed != e.what())
+      throw NumericalError(placed);
     throw NumericalError(fmt::format(
         "{}{} (do the equations let the states run away? Try other starting values of parameters, "
         "bounds, or more substeps)",

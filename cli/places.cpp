@@ -21,7 +21,11 @@ std::string with_place(const std::string& message, const Places& places,
     if (begins_with(message, entry.first) &&
         (!longest || entry.first.size() > longest->first.size()))
       longest = &entry;
-  return longest ? longest->second + message.substr(longest->first.size()) : otherwise + message;
+  if (!longest) return otherwise + message;
+  std::string rest = message.substr(longest->first.size());
+  // An entry of a table that options give: --measure-as y2.
+  if (longest->second.starts_with("--") && rest.starts_with(".")) rest[0] = ' ';
+  return longest->second + rest;
 }
 
 }  // namespace kalmia::cli

@@ -28,6 +28,10 @@ std::vector<std::string> split(const std::string& text, char separator) {
   }
 }
 
+std::string channels(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " measured channel" : " measured channels");
+}
+
 double parse_number(const std::string& noise, const std::string& part) {
   double value = 0;
   const auto [end, error] = fast_float::from_chars(part.data(), part.data() + part.size(), value);
@@ -52,8 +56,7 @@ NoiseSpec parse_noise(const std::string& text, int meas_dim) {
   if (rows.size() == 1) {
     if (first.size() != 1 && first.size() != M)
       throw ConfigError("noise = \"" + text + "\" has " + std::to_string(first.size()) +
-                        " standard deviations, but the data have " + std::to_string(M) +
-                        " measured channels");
+                        " standard deviations, but the data have " + channels(M));
     for (std::size_t m = 0; m < M; ++m) {
       const double deviation = parse_number(text, first[first.size() == 1 ? 0 : m]);
       if (!(deviation > 0))
@@ -63,8 +66,7 @@ NoiseSpec parse_noise(const std::string& text, int meas_dim) {
   } else {
     if (rows.size() != M)
       throw ConfigError("noise = \"" + text + "\" is a covariance of " +
-                        std::to_string(rows.size()) + " rows, but the data have " +
-                        std::to_string(M) + " measured channels");
+                        std::to_string(rows.size()) + " rows, but the data have " + channels(M));
     for (std::size_t i = 0; i < M; ++i) {
       const std::vector<std::string> row = split(rows[i], ',');
       if (row.size() != M)

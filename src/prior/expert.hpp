@@ -89,4 +89,16 @@ const std::vector<std::string>& automatic_experts();
 Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
                    const std::vector<std::string>& inputs = {});
 
+/// A point of a user's system; its parameters are where they start.
+struct SystemState {
+  std::vector<double> x;
+  double dt = 1;
+  std::vector<double> u;  ///< as the data's inputs
+};
+
+/// The place (`system.ode.rate`) of the first expression of a system that is not finite there, or
+/// whose derivatives by the states are not; empty: there is none. Throws what make_expert throws.
+std::string undefined_at(const System& system, const std::vector<std::string>& channels,
+                         const std::vector<std::string>& inputs, const SystemState& state);
+
 }  // namespace kalmia::prior

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "expr/parse.hpp"
+#include "expr/program.hpp"
 #include "expr/symbol_table.hpp"
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
@@ -32,6 +33,21 @@ class SystemReader {
     set_initial();
     refuse_idle_parameters();
     return std::move(draft_);
+  }
+
+  // The place of the first expression that is not finite at a point (the symbols' values), or whose
+  // derivatives by the states are not. After read().
+  std::string undefined_at(std::vector<double> point, ExpertDraft& draft) const {
+    for (const auto& [place, node] : placed_) {
+      Nodes wanted = {node};
+      for (int j = 0; j < draft.symbols.states; ++j)
+        wanted.push_back(draft.graph.derivative(node, draft.symbols.x(j)));
+      const std::vector<double> values =
+          expr::evaluate(expr::Program(draft.graph, wanted, draft.symbols.count()), point);
+      if (!std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
+        return place;
+    }
+    return "";
   }
 
  private:
@@ -79,7 +95,9 @@ class SystemReader {
   }
 
   Node parse(const std::string& text, const std::string& place) {
-    return expr::parse(draft_.graph, text, names_, place);
+    const Node node = expr::parse(draft_.graph, text, names_, place);
+    placed_.emplace_back(place, node);
+    return node;
   }
 
   // One expression for each state, by its name.
@@ -236,6 +254,7 @@ class SystemReader {
   const std::vector<std::string>& inputs_;
   ExpertDraft draft_;
   expr::SymbolTable names_;
+  std::vector<std::pair<std::string, Node>> placed_;  // every expression and where it stands
 };
 
 }  // namespace
@@ -243,6 +262,17 @@ class SystemReader {
 ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs) {
   return SystemReader(system, channels, inputs).read();
+}
+
+std::string undefined_at(const System& system, const std::vector<std::string>& channels,
+                         const std::vector<std::string>& inputs, const SystemState& state) {
+  SystemReader reader(system, channels, inputs);
+  ExpertDraft draft = reader.read();
+  std::vector<double> point = state.x;
+  point.push_back(state.dt);
+  point.insert(point.end(), state.u.begin(), state.u.end());
+  for (const Parameter& parameter : system.parameters) point.push_back(parameter.value);
+  return reader.undefined_at(std::move(point), draft);
 }
 
 }  // namespace kalmia::prior

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
 #include "model/state_size.hpp"
 #include "nn/softplus.hpp"
@@ -142,6 +143,24 @@ void add_coefficients_error(const prior::ExpertSpec& spec, std::size_t coefficie
       at(i, j) = i == j ? nn::inverse_softplus(L(i, j)) : L(i, j);
 }
 
+// Throws NumericalError that names an equation of the user's that is not finite where the states
+// start, if there is one.
+void explain_start(const StaticResult& start) {
+  const model::ModelDescription& d = start.description;
+  if (d.prior.name != "system") return;
+  const std::string place =
+      prior::undefined_at(d.prior.system, d.measured_names, d.input_names,
+                          {start.initial_e, d.dt, d.features.u_mean});
+  if (place.empty()) return;
+  std::string state;
+  for (std::size_t n = 0; n < start.initial_e.size(); ++n)
+    state += (n > 0 ? ", " : "") + d.prior.system.states[n] + " = " +
+             kalman::number_text(start.initial_e[n]);
+  throw NumericalError(place + ": the expression or its derivative is not finite where the states " +
+                       "start (" + state + "); does it divide by zero there? Let the states start "
+                       "elsewhere (initial), or change it");
+}
+
 }  // namespace
 
 template <typename T>
@@ -194,13 +213,19 @@ StaticResult fit_static(const model::ModelDescription& description,
     return !options.go_on || options.go_on(iteration, likelihood.loss(value));
   };
   BfgsMemory curvature;
-  if (x.size() >= kManyVariables && steps_of(segments) > 2 * kFirstSteps) {
-    StaticLikelihood first(*model, factor, data, thinned(segments, kFirstSteps), team);
-    minimise_bfgs(
-        [&](std::span<const double> at, std::span<double> gradient) { return first(at, gradient); },
-        x, bfgs, go_on, &curvature);
+  BfgsResult fit;
+  try {
+    if (x.size() >= kManyVariables && steps_of(segments) > 2 * kFirstSteps) {
+      StaticLikelihood first(*model, factor, data, thinned(segments, kFirstSteps), team);
+      minimise_bfgs([&](std::span<const double> at,
+                        std::span<double> gradient) { return first(at, gradient); },
+                    x, bfgs, go_on, &curvature);
+    }
+    fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);
+  } catch (const NumericalError&) {
+    explain_start(result);
+    throw;
   }
-  BfgsResult fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);
   // Near its floor R hardly depends on its variables any more: a search that strayed there stays
   // there, maximum or not. So it is sent back once, from there.
   std::vector<double> again = x;

@@ -76,7 +76,7 @@ class Experts(PageTest):
                 continue
             for line in text.splitlines():
                 output = self.run_line(line)
-        self.assertEqual(compared, 2)
+        self.assertEqual(compared, 3)
 
     def test_mistakes_are_said_as_documented(self):
         self.run_line("kalmia simulate pendulum --steps 100 -o pendulum.csv")
