@@ -20,13 +20,12 @@ namespace {
 constexpr const char* kDescription =
     "Filters lines from standard input, v1,v2,... (commas or spaces; empty or NaN: missing; no "
     "header,\n"
-    "no time column): what is measured, then the inputs, then the standard deviations if the model\n"
-    "was fitted with --noise-columns; and answers each at once with a line: the states, then their standard\n"
-    "deviations, named by a first line. With --key the first field of a line tells the series "
-    "apart;\n"
-    "each has its own state, and there may be millions. Answers are held back only while more "
-    "input\n"
-    "is waiting.";
+    "no time column): the measured values, then the inputs, then, if the model was fitted with\n"
+    "--noise-columns, the standard deviations. Answers each at once with a line: the states, then\n"
+    "their standard deviations, named by a first line. With --key the first field of a line tells "
+    "the\n"
+    "series apart; each has its own state, and there may be millions. Answers are held back only\n"
+    "while more input is waiting.";
 
 constexpr const char* kExamples =
     "printf '1,2,3\\n1.1,,3.2\\n' | kalmia stream lorenz.kalmia\n"

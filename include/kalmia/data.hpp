@@ -90,8 +90,9 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
 }
 
 /// Reads a file; its format follows from the name: .csv (also .tsv, .txt), .npy, .npz (arrays y, x,
-/// mask, t, u, y_std), .wav, .flac, .jsonl (also .ndjson). "-" is standard input, as CSV. Throws IoError
-/// if the file cannot be read, DataError with file, line and column if its content cannot be used.
+/// mask, t, u, y_std), .wav, .flac, .jsonl (also .ndjson). "-" is standard input, as CSV. Throws
+/// IoError if the file cannot be read, DataError with file, line and column if its content cannot
+/// be used.
 Dataset read_dataset(const std::string& path, const DataOptions& options = {});
 
 /// Throws ConfigError, naming the formats, unless data and estimates can be written to a file of

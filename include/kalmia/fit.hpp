@@ -47,8 +47,8 @@ struct ModelOptions {
   /// Measurement noise: a standard deviation (`0.5`), one for each channel (`0.5,0.3`), a
   /// covariance by rows (`0.25,0.1;0.1,0.3`), `learn` (one variance for each channel) or
   /// `learn-full` (a covariance). Where the data say how noisy each value is
-  /// (DataOptions::noise_columns), `learn` and `learn-full` learn a factor of that for each channel.
-  /// `auto`: as the data say, else `learn`.
+  /// (DataOptions::noise_columns), `learn` and `learn-full` learn a factor of that for each
+  /// channel. `auto`: as the data say, else `learn`.
   std::string noise = "auto";
   /// Tails of the measurement noise: `gaussian`, the degrees of freedom of Student's t (`4`;
   /// outliers then count less), or `learn`.

@@ -37,8 +37,8 @@ struct Estimates {
 
 /// Writes estimates: CSV (key and time if there are any, then each state and its standard deviation
 /// `<state>_std`), NPZ (mean, covariance, t), JSON lines (one row a line), NPY (mean alone);
-/// .wav/.flac: the means of the states whose names do not end in `_rate` or `_acceleration` nor begin
-/// with `latent_`. "-" is standard output, as CSV. The file appears whole or not at all.
+/// .wav/.flac: the means of the states whose names do not end in `_rate` or `_acceleration` nor
+/// begin with `latent_`. "-" is standard output, as CSV. The file appears whole or not at all.
 void write_estimates(const std::string& path, const Estimates& estimates);
 
 /// The innovations of one series: y[k] - H x[k|<k] and their covariance.
@@ -150,8 +150,9 @@ class Stream {
   State start() const;
   /// Takes y[k] (M values in the user's units, NaN = missing), `dt`, the time since y[k-1] (NaN:
   /// the usual step), `u`, the control inputs at k, which act until the next measurement, and
-  /// `y_std`, the standard deviations of the noise of y[k] (M; empty: the model's own). The moments below are then those of step k. Throws DataError for a value that cannot be and leaves
-  /// the state as it was; after a NumericalError the state must be started anew.
+  /// `y_std`, the standard deviations of the noise of y[k] (M; empty: the model's own). The moments
+  /// below are then those of step k. Throws DataError for a value that cannot be and leaves the
+  /// state as it was; after a NumericalError the state must be started anew.
   void step(State& state, std::span<const double> y,
             double dt = std::numeric_limits<double>::quiet_NaN(), std::span<const double> u = {},
             std::span<const double> y_std = {});

@@ -75,13 +75,18 @@ class Traced {
   friend Traced sigmoid(const Traced& a) { return apply("sigmoid", a); }
   friend Traced softplus(const Traced& a) { return apply("softplus", a); }
 
-  using NoComparison = A_traced_value_cannot_be_compared_use_min_max_abs_or_sign;
-  friend NoComparison operator<(const Traced&, const Traced&) = delete;
-  friend NoComparison operator>(const Traced&, const Traced&) = delete;
-  friend NoComparison operator<=(const Traced&, const Traced&) = delete;
-  friend NoComparison operator>=(const Traced&, const Traced&) = delete;
-  friend NoComparison operator==(const Traced&, const Traced&) = delete;
-  friend NoComparison operator!=(const Traced&, const Traced&) = delete;
+  friend A_traced_value_cannot_be_compared_use_min_max_abs_or_sign operator<(
+      const Traced&, const Traced&) = delete;
+  friend A_traced_value_cannot_be_compared_use_min_max_abs_or_sign operator>(
+      const Traced&, const Traced&) = delete;
+  friend A_traced_value_cannot_be_compared_use_min_max_abs_or_sign operator<=(
+      const Traced&, const Traced&) = delete;
+  friend A_traced_value_cannot_be_compared_use_min_max_abs_or_sign operator>=(
+      const Traced&, const Traced&) = delete;
+  friend A_traced_value_cannot_be_compared_use_min_max_abs_or_sign operator==(
+      const Traced&, const Traced&) = delete;
+  friend A_traced_value_cannot_be_compared_use_min_max_abs_or_sign operator!=(
+      const Traced&, const Traced&) = delete;
 
   /// What was done, in order; see trace.cpp.
   class Tape;

@@ -19,7 +19,8 @@ using ArrayMap = std::map<std::string, NpyArray>;
 ///   optional t             time: (steps,) for all series, or (series, steps); numbers or
 ///   datetime64; optional lengths       (series,): steps of each, the rest is padding; optional
 ///   y_std         standard deviation of each measurement's noise: the shape of y; optional
-///   y_names, x_names, u_names, y_std_names, keys, t_name, key_name    unicode, one dimension; optional
+///   y_names, x_names, u_names, y_std_names, keys, t_name, key_name    unicode, one dimension;
+///   optional
 /// Other arrays are not looked at. Throws DataError.
 Dataset dataset_of(const std::string& source, const ArrayMap& arrays, const DataOptions& options);
 

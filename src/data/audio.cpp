@@ -140,8 +140,7 @@ void check_single(const std::string& path, const Source& source) {
 }
 
 bool ends_in_rate(const std::string& name) {
-  return name.ends_with("_rate") || name.ends_with("_acceleration") ||
-         name.starts_with("latent_");
+  return name.ends_with("_rate") || name.ends_with("_acceleration") || name.starts_with("latent_");
 }
 
 }  // namespace

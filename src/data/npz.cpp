@@ -66,9 +66,8 @@ void add_frame(ZipWriter& zip, const Source& source) {
 Dataset read_npz(const std::string& source, std::string_view bytes, const DataOptions& options) {
   const ZipReader zip(source, bytes);
   ArrayMap arrays;
-  for (const char* name :
-       {"y", "x", "mask", "t", "u", "y_std", "lengths", "y_names", "x_names", "u_names",
-        "y_std_names", "keys", "t_name", "key_name"}) {
+  for (const char* name : {"y", "x", "mask", "t", "u", "y_std", "lengths", "y_names", "x_names",
+                           "u_names", "y_std_names", "keys", "t_name", "key_name"}) {
     const std::string entry = std::string(name) + ".npy";
     if (zip.has(entry))
       arrays.emplace(name, parse_npy(source + ": array " + name, zip.read(entry)));

@@ -29,8 +29,9 @@ struct Table {
 };
 
 /// Columns: key (if the data have a name for it or several series), time, measurements, inputs,
-/// truth, deviations of the noise. Truth gets names that begin with `true_`, by which it is recognised when read. Throws
-/// DataError if arrays do not have the sizes that the names ask for, or names occur twice.
+/// truth, deviations of the noise. Truth gets names that begin with `true_`, by which it is
+/// recognised when read. Throws DataError if arrays do not have the sizes that the names ask for,
+/// or names occur twice.
 Table table_of(const Dataset& data);
 
 /// Columns: key, time, then each state and, where there are covariances, its standard deviation

@@ -42,9 +42,9 @@ void check_stds(const Dataset& data) {
                       (wanted == 0 ? ", for std_names is empty" : ""));
     for (std::size_t i = 0; i < series.y_std.size(); ++i)
       if (!usable_std(series.y_std[i], series.y[i]))
-        refuse_std(place + ", step " + std::to_string(i / M + 1) + ", column " +
-                       data.std_names[i % M],
-                   series.y_std[i], data.y_names[i % M]);
+        refuse_std(
+            place + ", step " + std::to_string(i / M + 1) + ", column " + data.std_names[i % M],
+            series.y_std[i], data.y_names[i % M]);
   }
 }
 

@@ -156,8 +156,8 @@ class Parser {
     }
     std::vector<std::string> known = names_.names();
     known.push_back("pi");
-    fail(start, fmt::format("{} is not a known name{}", quoted(word),
-                            known_ones("names", word, known)));
+    fail(start,
+         fmt::format("{} is not a known name{}", quoted(word), known_ones("names", word, known)));
   }
 
   Node call(const Function& function, std::size_t start) {

@@ -19,9 +19,9 @@ using Sink = std::function<void(int piece, int first, int count, const LaneMomen
 /// What messages call a step of a piece, counted from 0.
 std::string step_place(const std::string& name, int step);
 
-/// Filters all pieces (all with states to linearise at, or none; likewise with weights), each from the model's initial
-/// state. The likelihoods are always there. A piece that breaks down throws NumericalError;
-/// `name(piece)` says which it is.
+/// Filters all pieces (all with states to linearise at, or none; likewise with weights), each from
+/// the model's initial state. The likelihoods are always there. A piece that breaks down throws
+/// NumericalError; `name(piece)` says which it is.
 template <typename T>
 void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> pieces,
                 const Wanted& wanted, ThreadTeam& team, const Sink& sink,

@@ -91,7 +91,7 @@ class ScaledData {
   std::vector<double> log_unit_;  // M
   std::vector<std::vector<double>> y_;
   std::vector<std::vector<double>> weight_;  // as y_, or empty
-  std::vector<model::SeriesDrive> drive_;  // dt over the usual one
+  std::vector<model::SeriesDrive> drive_;    // dt over the usual one
 };
 
 }  // namespace kalmia::infer

@@ -155,9 +155,8 @@ void SeriesRun::smooth(FilterPass& pass, const std::vector<int>& series,
                        const SmoothOptions& options) {
   const auto name_of = [&](int piece) { return name(series[static_cast<std::size_t>(piece)]); };
   const bool fused =
-      options.method == "fused" ||
-      (options.method == "auto" && model_.fusion() != nullptr && options.iterations == 0 &&
-       !scaled_.weighted());
+      options.method == "fused" || (options.method == "auto" && model_.fusion() != nullptr &&
+                                    options.iterations == 0 && !scaled_.weighted());
   if (fused && scaled_.weighted())
     throw ConfigError(
         "the fused smoother does not use the noise of each value (noise_columns); smooth with "

@@ -135,9 +135,8 @@ void Stream::step(State& state, std::span<const double> given, double dt,
     measured.add({1, std::log(units.y_scale[m])});
   }
   s.load(state);
-  const model::StreamResult result =
-      s.step(s.y.data(), std::isnan(dt) ? 1.0 : dt / description.dt, s.u.data(),
-             y_std.empty() ? nullptr : s.weight.data());
+  const model::StreamResult result = s.step(s.y.data(), std::isnan(dt) ? 1.0 : dt / description.dt,
+                                            s.u.data(), y_std.empty() ? nullptr : s.weight.data());
   if (result.failed)
     throw NumericalError(
         "the likelihood is not finite; the measurement is beyond anything the model can "

@@ -27,8 +27,8 @@ struct Stream::Impl {
   std::shared_ptr<const Model::Impl> model;
   model::FilterStream<float> filter;
   model::StreamState<float> state;
-  std::vector<double> last;  ///< last value of each channel, NaN until there is one
-  std::vector<double> y;     ///< M, in the model's units
+  std::vector<double> last;       ///< last value of each channel, NaN until there is one
+  std::vector<double> y;          ///< M, in the model's units
   std::vector<double> weight;     ///< of the noise, M
   std::vector<double> noise_std;  ///< deviations of weight 1, M, in the user's units
   std::vector<double> u;          ///< inputs that act during the next step, U

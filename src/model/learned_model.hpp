@@ -45,8 +45,8 @@ struct ModelDescription {
   /// Of a model fitted to data that say how noisy each value is: the deviations that R stands for
   /// (M, in the user's units). Empty: R is the noise of every step.
   std::vector<double> noise_std;
-  double tails = 0;          ///< degrees of freedom of Student-t noise; 0: Gaussian
-  DataOptions data;          ///< how the columns were read
+  double tails = 0;  ///< degrees of freedom of Student-t noise; 0: Gaussian
+  DataOptions data;  ///< how the columns were read
   std::string summary_json =
       "{}";  ///< how training went, without anything that varies from run to run
 };

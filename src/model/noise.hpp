@@ -20,9 +20,9 @@ struct NoiseSpec {
   bool learned() const { return kind != Kind::Given; }
 };
 
-/// Reads `auto` (as `learn`), `0.5` (a standard deviation), `0.5,0.3` (one for each channel), `0.25,0.1;0.1,0.3` (a
-/// covariance by rows), `learn` or `learn-full`. Throws ConfigError that names the text, the value
-/// and the rule.
+/// Reads `auto` (as `learn`), `0.5` (a standard deviation), `0.5,0.3` (one for each channel),
+/// `0.25,0.1;0.1,0.3` (a covariance by rows), `learn` or `learn-full`. Throws ConfigError that
+/// names the text, the value and the rule.
 NoiseSpec parse_noise(const std::string& text, int meas_dim);
 
 }  // namespace kalmia::model

@@ -1,4 +1,5 @@
-// No knowledge at all: a linear map that is learned, of the measured channels y and latent states z,
+// No knowledge at all: a linear map that is learned, of the measured channels y and latent states
+// z,
 //
 //   [y; z][k] = F [y; z][k-1]      H = [I 0]
 //

@@ -195,8 +195,9 @@ std::vector<Equation> traced_equations(System& system, const std::vector<std::st
   for (const Traced& value : values) {
     const Traced::Tape* its = Traced::Tape::of(value);
     if (tape != nullptr && its != nullptr && its != tape)
-      throw ConfigError(place + ": traced values of two calls are mixed; keep none from one call "
-                                "to the next");
+      throw ConfigError(place +
+                        ": traced values of two calls are mixed; keep none from one call "
+                        "to the next");
     if (its != nullptr) tape = its;
     roots.push_back(Traced::Tape::operand(value));
   }

@@ -1,10 +1,11 @@
 #include "train/static_stage.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
-#include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
 #include "model/state_size.hpp"
 #include "nn/softplus.hpp"
@@ -148,17 +149,18 @@ void add_coefficients_error(const prior::ExpertSpec& spec, std::size_t coefficie
 void explain_start(const StaticResult& start) {
   const model::ModelDescription& d = start.description;
   if (d.prior.name != "system") return;
-  const std::string place =
-      prior::undefined_at(d.prior.system, d.measured_names, d.input_names,
-                          {start.initial_e, d.dt, d.features.u_mean});
+  const std::string place = prior::undefined_at(d.prior.system, d.measured_names, d.input_names,
+                                                {start.initial_e, d.dt, d.features.u_mean});
   if (place.empty()) return;
   std::string state;
   for (std::size_t n = 0; n < start.initial_e.size(); ++n)
-    state += (n > 0 ? ", " : "") + d.prior.system.states[n] + " = " +
-             kalman::number_text(start.initial_e[n]);
-  throw NumericalError(place + ": the expression or its derivative is not finite where the states " +
-                       "start (" + state + "); does it divide by zero there? Let the states start "
-                       "elsewhere (initial), or change it");
+    state += fmt::format("{}{} = {:.4g}", n > 0 ? ", " : "", d.prior.system.states[n],
+                         start.initial_e[n]);
+  throw NumericalError(fmt::format(
+      "{}: the expression or its derivative is not finite where the states start ({}); "
+      "does it divide by zero there? Let the states start elsewhere (initial), or change "
+      "it",
+      place, state));
 }
 
 }  // namespace
@@ -241,7 +243,8 @@ StaticResult fit_static(const model::ModelDescription& description,
   }
   likelihood.set(x);
   std::vector<double> R = model->emission().R();
-  if (noise.learned() && noise.R.empty() && ceiling.firm && !fit.interrupted && lower_to_ceiling(ceiling.R, R)) {
+  if (noise.learned() && noise.R.empty() && ceiling.firm && !fit.interrupted &&
+      lower_to_ceiling(ceiling.R, R)) {
     const std::vector<double> lower = factor.start(R);
     const std::ptrdiff_t held = likelihood.noise_begin();
     x = beginning;  // where there is process noise yet

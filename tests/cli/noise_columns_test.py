@@ -46,7 +46,7 @@ class NoiseColumns(support.ProgramTest):
             means = [float(row.split(",")[i]) for i in (1, 3)]
             for mean, streamed in zip(means, answer.split(",")[:2]):
                 self.assertAlmostEqual(mean, float(streamed), places=4)
-        for command in (["smooth"], ["forecast", "--steps", "3"], ["sample", "--count", "2"]):
+        for command in (["smooth"], ["forecast", "--horizon", "3"], ["sample", "--count", "2"]):
             self.succeed(command[0], "knows.kalmia", "gps.csv", *command[1:])
 
     def test_in_a_configuration(self):

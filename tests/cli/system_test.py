@@ -283,6 +283,16 @@ class Mistakes(SystemTest):
                                 ('"force"', '"1e300*exp(100*angle)"')))
         self.fail_with(4, ["fit", "fit.toml", "-q"], ["kalmia fit: fit.toml: ", "the states run away"])
 
+    def test_equations_that_are_not_defined_where_the_states_start(self):
+        self.write(self.changed(("learn = true, lower = 0", "learn = false"),
+                                ('"force"', '"force/rate"')))
+        text = (self.folder / "fit.toml").read_text()
+        line = text[:text.index('rate = "force/rate"')].count("\n") + 1
+        self.fail_with(4, ["fit", "fit.toml", "-q"],
+                       [f"kalmia fit: fit.toml:{line}: system.ode.rate: the expression or its derivative "
+                        "is not finite where the states start (angle = ", "rate = 0); does it divide by "
+                        "zero there?"])
+
     def test_contradictions(self):
         self.refuse([("hidden = 0", "prior = 'lorenz'")], "prior",
                     'model.prior = "lorenz", but the file has equations in [system]')
@@ -369,6 +379,18 @@ class Options(SystemTest):
                        ['kalmia fit: --ode rate = "forc", character 1'])
         self.fail_with(2, ["fit", "fit.toml", "--noise", "0.1,0.2"],
                        ['kalmia fit: --noise = "0.1,0.2"'])
+        self.fail_with(4, ["fit", "fit.toml", "--measure-as", "y1 = angle/rate", "-q"],
+                       ["kalmia fit: --measure-as y1: the expression or its derivative is not finite"])
+        (self.folder / "two.csv").write_text(
+            "y1,y2\n" + "\n".join(f"{k % 7},{k % 5}" for k in range(100)) + "\n")
+        two = ["fit", "two.csv", "-o", "m.kalmia"]
+        self.fail_with(2, [*two, "--noise", "1,2;2,1"],
+                       ['kalmia fit: --noise = "1,2;2,1": R has the eigenvalue -1, but it must be '
+                        "positive definite"])
+        self.fail_with(2, [*two, "--ode", "y1 = -y1"],
+                       ["system.measure.y2 is missing: the measured column y2 is no state"])
+        self.fail_with(2, [*two, "--ode", "a = -a", "--measure-as", "y1 = a"],
+                       ["kalmia fit: --measure-as y2 is missing: the measured column y2 is no state"])
 
 
 if __name__ == "__main__":

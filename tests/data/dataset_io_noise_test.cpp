@@ -52,8 +52,8 @@ TEST(DatasetIoNoise, ColumnsFollowTheMeasuredOnes) {
 
 TEST(DatasetIoNoise, OneForAll) {
   const ScratchFolder folder;
-  const Dataset data =
-      read_dataset(folder.file("a.jsonl", "{\"north\":1,\"east\":2,\"s\":3}\n"), options_for({"s"}));
+  const Dataset data = read_dataset(folder.file("a.jsonl", "{\"north\":1,\"east\":2,\"s\":3}\n"),
+                                    options_for({"s"}));
   EXPECT_EQ(data.std_names, (std::vector<std::string>{"s", "s"}));
   EXPECT_EQ(data.series[0].y_std, (std::vector<double>{3, 3}));
   write_dataset(folder.file("b.csv"), data);

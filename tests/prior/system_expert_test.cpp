@@ -325,5 +325,19 @@ TEST(SystemExpert, AStateNobodySeesIsRefused) {
              "state heat cannot be seen");
 }
 
+TEST(SystemExpert, NamesTheEquationThatIsNotDefinedAtAState) {
+  System s = pendulum();
+  const SystemState start{{0.5, 0}, 0.1, {1, 2}};
+  const auto place = [&] { return undefined_at(s, kChannels, kInputs, start); };
+  EXPECT_EQ(place(), "");
+  s.ode[0].text = "pull/rate + motor";
+  EXPECT_EQ(place(), "system.ode.rate");
+  s.define.push_back({"root", "sqrt(rate)"});  // finite, but not its derivative
+  EXPECT_EQ(place(), "system.define.root");
+  s = pendulum();
+  s.measure[0].text = "zoom*length*log(rate)";
+  EXPECT_EQ(place(), "system.measure.across");
+}
+
 }  // namespace
 }  // namespace kalmia::prior

@@ -272,10 +272,16 @@ TEST(Trace, ConstantsStayNumbers) {
 }
 
 template <typename T>
-concept Comparable = requires(T a, T b) { a < b; } || requires(T a, T b) { a > b; } ||
-                     requires(T a, T b) { a <= b; } || requires(T a, T b) { a >= b; } ||
-                     requires(T a, T b) { a == b; } || requires(T a, T b) { a != b; } ||
-                     requires(T a) { a > 0.0; } || requires(T a) { a ? 1 : 2; };
+concept Comparable = requires(T a, T b) {
+  a < b;
+}
+|| requires(T a, T b) { a > b; }
+|| requires(T a, T b) { a <= b; }
+|| requires(T a, T b) { a >= b; }
+|| requires(T a, T b) { a == b; }
+|| requires(T a, T b) { a != b; }
+|| requires(T a) { a > 0.0; }
+|| requires(T a) { a ? 1 : 2; };
 
 TEST(Trace, ComparingDoesNotCompile) {
   EXPECT_TRUE(Comparable<double>);
@@ -295,9 +301,7 @@ std::string error_of(const Act& act) {
 
 TEST(Trace, MistakesAreSaid) {
   System s = pendulum();
-  EXPECT_EQ(error_of([&] {
-              trace_ode(s, [](const auto& at) { return std::vector{at.x[0]}; });
-            }),
+  EXPECT_EQ(error_of([&] { trace_ode(s, [](const auto& at) { return std::vector{at.x[0]}; }); }),
             "system.ode: the function gives 1 value, but there must be 2");
   EXPECT_EQ(error_of([&] {
               trace_next(s, [](const auto& at) {

@@ -88,7 +88,7 @@ struct Classical {
 
 constexpr double kClose = 1e-9;
 
-TEST(StepNoise, EstimatesAreThoseOfTheClassicalFilter) {
+TEST(ModelNoise, EstimatesAreThoseOfTheClassicalFilter) {
   const Model model = test::public_model(test::static_case(kChannels));
   const Dataset data = noisy_data({40, 7, 65}, 5);
   const Analysis found = model.analyse(data);
@@ -121,7 +121,7 @@ TEST(StepNoise, EstimatesAreThoseOfTheClassicalFilter) {
   EXPECT_NEAR(found.filtered.log_likelihood, log_likelihood, kClose * std::abs(log_likelihood));
 }
 
-TEST(StepNoise, StreamAndForecastTakeItToo) {
+TEST(ModelNoise, StreamAndForecastTakeItToo) {
   const Model model = test::public_model(test::static_case(kChannels));
   const Dataset data = noisy_data({30}, 8);
   const Series& series = data.series[0];
@@ -151,7 +151,7 @@ TEST(StepNoise, StreamAndForecastTakeItToo) {
 }
 
 // A model that was fitted to such data may have learned that they overstate their precision.
-TEST(StepNoise, ALearnedFactorCounts) {
+TEST(ModelNoise, ALearnedFactorCounts) {
   test::LearnedCase made = test::static_case(kChannels);
   const double factor = 2.5;
   for (std::size_t m = 0; m < 2; ++m)
@@ -180,7 +180,7 @@ std::string message_of(const Act& act) {
   return "";
 }
 
-TEST(StepNoise, MistakesAreSaid) {
+TEST(ModelNoise, MistakesAreSaid) {
   const Model model = test::public_model(test::static_case(kChannels));
   Dataset data = noisy_data({12, 12}, 3);
   Series& series = data.series[1];
