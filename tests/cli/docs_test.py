@@ -87,6 +87,8 @@ class Experts(PageTest):
             said.append(self.fail_with(2, ["fit", "pendulum.toml"]))
         (self.folder / "pendulum.toml").write_text(self.example)
         said.append(self.fail_with(2, ["fit", "pendulum.toml", "--ode", "rate = 1/0"]))
+        said.append(self.fail_with(4, ["fit", "pendulum.toml", "-q", "--ode",
+                                       "rate = -gravity*sin(angle)/rate - damping"]))
         documented = re.findall(r"(?m)^    (kalmia fit: .*\n)", self.text)
         self.assertEqual(said, documented)
 
