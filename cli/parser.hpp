@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "command.hpp"
@@ -68,23 +69,23 @@ class FieldOptions {
     Options defaults;
     visit_fields(defaults, [&](const char* field, const auto& value, const char* help) {
       const std::string name = option_name(field);
-      // Fields whose default is not a constant say so in their help.
-      const bool told = std::string_view(help).find("default:") != std::string_view::npos;
-      parser.option({name, std::string(value_name(value)), help, told ? "" : value_text(value)},
-                    [this, name, field = std::string(field), value](const Texts& texts) {
-                      // Wrong values are refused now, right ones kept until they are applied.
-                      auto checked = value;
-                      read_value(name, texts, checked);
-                      given_[field] = texts;
-                    });
+      if constexpr (std::is_same_v<decltype(value), const bool&>) {
+        // A switch: given or not.
+        parser.flag(name.c_str(), help, switches_[field]);
+      } else {
+        add_value(parser, name, field, value, help);
+      }
     });
   }
 
   /// Sets the fields whose options were given.
   void apply_to(Options& options) const {
     visit_fields(options, [&](const char* field, auto& value, const char*) {
-      const auto given = given_.find(field);
-      if (given != given_.end()) read_value(option_name(field), given->second, value);
+      if constexpr (std::is_same_v<decltype(value), bool&>) {
+        value = value || given(field);
+      } else if (const auto found = given_.find(field); found != given_.end()) {
+        read_value(option_name(field), found->second, value);
+      }
     });
   }
 
@@ -94,10 +95,28 @@ class FieldOptions {
     return options;
   }
 
-  bool given(const std::string& field) const { return given_.contains(field); }
+  bool given(const std::string& field) const {
+    const auto found = switches_.find(field);
+    return given_.contains(field) || (found != switches_.end() && found->second);
+  }
 
  private:
+  template <typename T>
+  void add_value(Parser& parser, const std::string& name, const char* field, const T& value,
+                 const char* help) {
+    // Fields whose default is not a constant say so in their help.
+    const bool told = std::string_view(help).find("default:") != std::string_view::npos;
+    parser.option({name, std::string(value_name(value)), help, told ? "" : value_text(value)},
+                  [this, name, field = std::string(field), value](const Texts& texts) {
+                    // Wrong values are refused now, right ones kept until they are applied.
+                    auto checked = value;
+                    read_value(name, texts, checked);
+                    given_[field] = texts;
+                  });
+  }
+
   std::map<std::string, Texts> given_;
+  std::map<std::string, bool> switches_;
 };
 
 /// What every command takes.

@@ -61,6 +61,12 @@ struct ModelOptions {
   /// training, or `fused`, networks that read the future, trained after the filter's (the leak-free
   /// recursive smoother).
   std::string smoother = "linearized";
+  /// Networks trained from so many seeds on the same static model, and combined to one posterior:
+  /// an ensemble.
+  int members = 1;
+  /// Scales reported covariances by factors found on held-out measurements, so that they are
+  /// honest; means stay as they are.
+  bool calibrate = false;
   /// Hidden units of the encoder. 0: no networks, the static model alone.
   int hidden = 64;
   /// Widths of the decoder's hidden layers.
@@ -93,6 +99,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("taps", o.taps, "steps a convolution looks back on");
   visit("smoother", o.smoother,
         "linearized (no training) or fused (networks that read the future)");
+  visit("members", o.members, "networks from so many seeds, combined to one posterior");
+  visit("calibrate", o.calibrate, "scale reported covariances as held-out measurements suggest");
   visit("hidden", o.hidden, "hidden units of the encoder; 0: no networks");
   visit("decoder", o.decoder, "widths of the decoder's hidden layers");
 }
@@ -180,6 +188,24 @@ struct FitCheck {
   double learning_rate = 0;
 };
 
+/// The networks from one seed of several.
+struct FitMember {
+  StopReason stop_reason = StopReason::Finished;
+  bool networks = false;  ///< better than the static model
+  double held_out = 0;    ///< loss of its best model
+  int updates = 0;
+  int best_update = 0;
+  bool smoother = false;  ///< has a fused smoother that is better than its filter
+};
+
+/// A factor of reported covariances, found on held-out measurements.
+struct FitFactor {
+  std::string what;         ///< `filter`, `linearized` or `fused`
+  double factor = 1;        ///< of the covariance of a state before its own measurement is added
+  double log_error = 0;     ///< standard error of the factor's logarithm
+  bool determined = false;  ///< false: the data say too little, and 1 is used
+};
+
 /// Why training stopped, what it cost and how it went.
 struct FitSummary {
   StopReason stop_reason = StopReason::Finished;
@@ -208,6 +234,12 @@ struct FitSummary {
   int smoother_best_update = 0;
   /// Mean negative log-likelihood of a held-out value given all others.
   double smoother_held_out = 0;
+  /// Where several were asked for. What is said of updates and checks above is of the best of them.
+  std::vector<FitMember> members;
+  bool combined = false;  ///< they are better together than the best alone, and returned together
+  /// Loss of their mixture; NaN if fewer than two were better than the static model.
+  double combined_held_out = 0;
+  std::vector<FitFactor> calibration;  ///< where it was asked for
   double static_seconds = 0;
   double network_seconds = 0;
   double smoother_seconds = 0;

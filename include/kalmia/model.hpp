@@ -79,6 +79,11 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
 class Stream;
 
 /// A fitted model. Immutable; copies share their parameters.
+///
+/// An ensemble (ModelOptions::members) gives the moments of the equally weighted mixture of what
+/// its members give, and the log-likelihood of the mixture of their predictions. A calibrated model
+/// (ModelOptions::calibrate) gives covariances with its factors in them, and the log-likelihood of
+/// its calibrated innovations.
 class Model {
  public:
   struct Impl;
@@ -95,8 +100,8 @@ class Model {
   const std::vector<std::string>& state_names() const;
   const std::vector<std::string>& measured_names() const;
   const std::vector<std::string>& input_names() const;
-  /// H (M x N) and R (M x M), in the user's units, row-major. Where the data say how noisy each
-  /// value is, R is that of a value of typical noise.
+  /// H (M x N) and R (M x M; the mean over members), in the user's units, row-major. Where the data
+  /// say how noisy each value is, R is that of a value of typical noise.
   std::vector<double> emission() const;
   std::vector<double> noise() const;
   /// Everything about the model but its weights: options, scaling, how training went; JSON text.
@@ -115,7 +120,7 @@ class Model {
   Estimates forecast(const Dataset& data, int horizon, int threads = 0) const;
   /// `count` trajectories of each series from the smoothing distribution: covariance empty, series
   /// repeated `count` times with keys `<key>#1`, `<key>#2`, ...; a series without a key gives `1`,
-  /// `2`, ... under the key name `sample`.
+  /// `2`, ... under the key name `sample`. Each is drawn from one member of an ensemble.
   Estimates sample(const Dataset& data, int count, std::uint64_t seed, int threads = 0) const;
   /// One per series of the data.
   std::vector<Innovations> innovations(const Dataset& data, int threads = 0) const;
@@ -135,7 +140,8 @@ class Model {
 class Stream {
  public:
   struct Impl;
-  /// All that a series remembers. Copy it, keep a million of them.
+  /// All that a series remembers. Copy it, keep a million of them. The members of an ensemble have
+  /// equal parts of both, one after another.
   struct State {
     std::vector<float> network;
     std::vector<double> filter;

@@ -83,6 +83,7 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
   if (wanted.predicted) result.predicted = {Array(vectors), Array(matrices)};
   if (wanted.filtered) result.filtered = {Array(vectors), Array(matrices)};
   if (wanted.transition) pass.F.resize(matrices);
+  pass.nll.resize(rows);
   run_filter(
       model, pieces, wanted, team,
       [&](int piece, int first, int count, const LaneMoments& moments) {
@@ -102,6 +103,7 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
                                    ": the prediction through missing values is not finite");
           }
           if (wanted.transition) moments.F(i, N, pass.F.data() + P);
+          pass.nll[row_at(result, piece, first + i, 1)] = moments.nll(i);
           result.log_likelihood[static_cast<std::size_t>(piece)] += moments.nll(i);
         }
       },

@@ -18,6 +18,7 @@ struct FilterPass {
   FilterResult moments;
   std::vector<double> F;  ///< (series, steps, N, N); F[k] leads from k-1 to k
   std::vector<int> lengths;
+  std::vector<double> nll;  ///< (series, steps): the summands of log_likelihood
 };
 
 /// Filters the pieces. Rows beyond a piece's length are not set. Throws NumericalError that begins

@@ -5,9 +5,10 @@
 #include <memory>
 #include <numeric>
 
-#include "infer/model_impl.hpp"
+#include "infer/combined.hpp"
+#include "infer/member_stream.hpp"
+#include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
-#include "infer/stream_impl.hpp"
 
 namespace kalmia {
 namespace {
@@ -21,26 +22,20 @@ std::vector<double> times_after(const Dataset& data, const Series& series, doubl
   return t;
 }
 
-}  // namespace
-
-Estimates Model::forecast(const Dataset& data, int horizon, int threads) const {
-  if (horizon < 1)
-    throw ConfigError("horizon = " + std::to_string(horizon) + ", but it must be >= 1");
-  const model::LearnedModel<float>& model = *impl_->learned;
-  infer::SeriesRun run(model, data, threads);
-  Estimates estimates = run.empty_estimates();
-  estimates.series.resize(data.series.size());
+// What one member says of the steps after the end of each series; `nll`: of the series themselves.
+void forecast_member(const model::LearnedModel<float>& model, const Dataset& data, int horizon,
+                     infer::SeriesRun& run, Estimates& estimates, std::vector<double>& nll) {
   const auto N = static_cast<std::size_t>(model.state_dim());
   const auto M = static_cast<std::size_t>(model.meas_dim());
-  std::vector<std::unique_ptr<Stream::Impl>> streams(static_cast<std::size_t>(run.team().size()));
-  std::vector<double> nll(data.series.size());
+  std::vector<std::unique_ptr<infer::MemberStream>> streams(
+      static_cast<std::size_t>(run.team().size()));
   const double dt = run.dt();
   run.team().run(static_cast<int>(data.series.size()), [&](int s, int thread) {
     auto& stream = streams[static_cast<std::size_t>(thread)];
     if (stream)
       stream->restart();
     else
-      stream = std::make_unique<Stream::Impl>(impl_);
+      stream = std::make_unique<infer::MemberStream>(model);
     const Series& series = data.series[static_cast<std::size_t>(s)];
     StateEstimates& out = estimates.series[static_cast<std::size_t>(s)];
     out = infer::room_for(series, horizon, model.state_dim());
@@ -70,7 +65,36 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads) const {
                                         out.mean.data() + h * N, out.covariance.data() + h * N * N);
     }
   });
-  estimates.log_likelihood = run.log_likelihood(std::accumulate(nll.begin(), nll.end(), 0.0));
+}
+
+}  // namespace
+
+Estimates Model::forecast(const Dataset& data, int horizon, int threads) const {
+  if (horizon < 1)
+    throw ConfigError("horizon = " + std::to_string(horizon) + ", but it must be >= 1");
+  Estimates estimates;
+  int count = 0;
+  for (const model::LearnedModel<float>* member : impl_->members()) {
+    infer::SeriesRun run(*member, data, threads);
+    Estimates one = run.empty_estimates();
+    one.series.resize(data.series.size());
+    std::vector<double> nll(data.series.size());
+    forecast_member(*member, data, horizon, run, one, nll);
+    one.log_likelihood = run.log_likelihood(std::accumulate(nll.begin(), nll.end(), 0.0));
+    if (++count == 1) {
+      estimates = std::move(one);
+      continue;
+    }
+    for (std::size_t s = 0; s < one.series.size(); ++s)
+      infer::add_to_mixture(count, state_dim(), one.series[s].mean, one.series[s].covariance,
+                            estimates.series[s].mean, estimates.series[s].covariance);
+  }
+  if (!impl_->is_combined()) return estimates;
+  // Nothing is measured in a forecast: all of its covariance is a prediction's.
+  if (impl_->calibration())
+    for (StateEstimates& series : estimates.series)
+      for (double& entry : series.covariance) entry *= impl_->calibration()->filter;
+  estimates.log_likelihood = infer::analyse(*this, data, threads, {}).filtered.log_likelihood;
   return estimates;
 }
 

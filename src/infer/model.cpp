@@ -3,6 +3,7 @@
 
 #include "base/atomic_file.hpp"
 #include "data/file_bytes.hpp"
+#include "infer/mixture.hpp"
 #include "infer/model_impl.hpp"
 #include "infer/stream_impl.hpp"
 #include "model/model_file.hpp"
@@ -13,12 +14,14 @@ Model::Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 Model Model::load(const std::string& path) {
   auto impl = std::make_shared<Impl>();
-  impl->learned = model::parse_model_file(data::read_file_bytes(path), data::source_name(path));
+  auto members = model::parse_members(data::read_file_bytes(path), data::source_name(path));
+  impl->learned = std::move(members[0]);
+  for (std::size_t j = 1; j < members.size(); ++j) impl->others.push_back(std::move(members[j]));
   return Model(std::move(impl));
 }
 
 void Model::save(const std::string& path) const {
-  write_file_atomically(path, model::model_file_bytes(*impl_->learned));
+  write_file_atomically(path, model::model_file_bytes(*impl_->learned, impl_->others));
 }
 
 int Model::state_dim() const { return impl_->learned->state_dim(); }
@@ -34,15 +37,23 @@ const std::vector<std::string>& Model::input_names() const {
 }
 std::vector<double> Model::emission() const { return impl_->learned->emission().H(); }
 
+// That of a mixture is the mean of its members'.
 std::vector<double> Model::noise() const {
-  std::vector<double> R = impl_->learned->emission().R();
+  std::vector<double> R;
+  int count = 0;
+  for (const model::LearnedModel<float>* member : impl_->members()) {
+    R.resize(member->emission().R().size());
+    infer::add_to_mean(++count, member->emission().R(), R);
+  }
   const std::vector<double>& scale = impl_->learned->description().units.y_scale;
   for (std::size_t i = 0; i < scale.size(); ++i)
     for (std::size_t j = 0; j < scale.size(); ++j) R[i * scale.size() + j] *= scale[i] * scale[j];
   return R;
 }
 
-std::string Model::info_json() const { return model::description_json(*impl_->learned); }
+std::string Model::info_json() const {
+  return model::description_json(*impl_->learned, impl_->others);
+}
 const DataOptions& Model::data_options() const { return impl_->learned->description().data; }
 
 Stream Model::stream() const { return Stream(std::make_unique<Stream::Impl>(impl_)); }

@@ -1,18 +1,25 @@
 // Model::sample: trajectories from the smoothing distribution.
 #include "base/random.hpp"
-#include "infer/model_impl.hpp"
+#include "infer/calibrated.hpp"
+#include "infer/combined.hpp"
 #include "infer/series_run.hpp"
 
 namespace kalmia {
 
-Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int threads) const {
-  if (count < 1) throw ConfigError("count = " + std::to_string(count) + ", but it must be >= 1");
-  const model::LearnedModel<float>& model = *impl_->learned;
+namespace {
+
+// The member that trajectory c of series s is drawn from.
+std::size_t member_of(std::uint64_t seed, std::size_t s, std::size_t c, std::size_t members) {
+  if (members == 1) return 0;
+  RandomStream random(seed, "members of samples of series " + std::to_string(s), c);
+  return random.below(members);
+}
+
+// The trajectories of one member; returns the log-likelihood.
+double sample_member(const model::LearnedModel<float>& model, const Dataset& data,
+                     std::uint64_t seed, int threads, std::size_t samples, std::size_t member,
+                     std::size_t members, Estimates& estimates) {
   infer::SeriesRun run(model, data, threads);
-  Estimates estimates = run.empty_estimates();
-  if (estimates.key_name.empty()) estimates.key_name = "sample";
-  const auto samples = static_cast<std::size_t>(count);
-  estimates.series.resize(data.series.size() * samples);
   const auto N = static_cast<std::size_t>(model.state_dim());
   const model::Units& units = model.description().units;
   double nll = 0;
@@ -22,24 +29,60 @@ Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int 
           const auto s = static_cast<std::size_t>(chunk[static_cast<std::size_t>(i)]);
           const Series& series = data.series[s];
           std::vector<RandomStream> random;
-          for (std::size_t c = 0; c < samples; ++c)
-            random.emplace_back(seed, "samples of series " + std::to_string(s), c);
-          const std::size_t size = static_cast<std::size_t>(series.steps) * N;
-          std::vector<double> paths(samples * size);
-          infer::sample_pass(pass, i, random, paths);
+          std::vector<std::size_t> drawn;
           for (std::size_t c = 0; c < samples; ++c) {
-            StateEstimates& out = estimates.series[s * samples + c];
-            out.key = (series.key.empty() ? "" : series.key + "#") + std::to_string(c + 1);
+            if (member_of(seed, s, c, members) != member) continue;
+            random.emplace_back(seed, "samples of series " + std::to_string(s), c);
+            drawn.push_back(c);
+          }
+          const std::size_t size = static_cast<std::size_t>(series.steps) * N;
+          std::vector<double> paths(drawn.size() * size);
+          infer::sample_pass(pass, i, random, paths);
+          for (std::size_t d = 0; d < drawn.size(); ++d) {
+            StateEstimates& out = estimates.series[s * samples + drawn[d]];
+            out.key = (series.key.empty() ? "" : series.key + "#") + std::to_string(drawn[d] + 1);
             out.steps = series.steps;
             out.t = series.t;
             out.mean.resize(size);
             for (std::size_t j = 0; j < size; ++j)
-              out.mean[j] = units.x_offset[j % N] + units.x_scale[j % N] * paths[c * size + j];
+              out.mean[j] = units.x_offset[j % N] + units.x_scale[j % N] * paths[d * size + j];
           }
         });
         for (const double each : pass.moments.log_likelihood) nll += each;
       });
-  estimates.log_likelihood = run.log_likelihood(nll);
+  return run.log_likelihood(nll);
+}
+
+}  // namespace
+
+Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int threads) const {
+  if (count < 1) throw ConfigError("count = " + std::to_string(count) + ", but it must be >= 1");
+  const auto members = impl_->members();
+  const auto samples = static_cast<std::size_t>(count);
+  Estimates estimates = infer::SeriesRun(*impl_->learned, data, threads).empty_estimates();
+  if (estimates.key_name.empty()) estimates.key_name = "sample";
+  estimates.series.resize(data.series.size() * samples);
+  for (std::size_t j = 0; j < members.size(); ++j)
+    estimates.log_likelihood =
+        sample_member(*members[j], data, seed, threads, samples, j, members.size(), estimates);
+  if (!impl_->is_combined()) return estimates;
+
+  const bool calibrated = impl_->calibration().has_value();
+  const SmoothOptions linearized{.method = "linearized"};
+  infer::Combined before = infer::combine(
+      *impl_, data, threads, {.smoothed = calibrated, .innovations = calibrated}, linearized);
+  const Estimates smoothed = before.analysis.smoothed;
+  const Estimates after = infer::calibrated(*this, std::move(before), linearized).smoothed;
+  estimates.log_likelihood = after.log_likelihood;
+  const auto N = static_cast<std::size_t>(state_dim());
+  for (std::size_t s = 0; s < after.series.size(); ++s)
+    for (std::size_t c = 0; c < samples; ++c) {
+      std::vector<double>& path = estimates.series[s * samples + c].mean;
+      for (std::size_t k = 0; k * N < path.size(); ++k)
+        infer::stretch(static_cast<int>(N), after.series[s].mean.data() + k * N,
+                       smoothed.series[s].covariance.data() + k * N * N,
+                       after.series[s].covariance.data() + k * N * N, path.data() + k * N);
+    }
   return estimates;
 }
 

@@ -1,84 +1,90 @@
+// The filter as it runs inside a program. A State holds those of all members, one after another.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "data/value_checks.hpp"
+#include "infer/calibrated.hpp"
+#include "infer/mixture.hpp"
 #include "infer/scaled_data.hpp"
 #include "infer/stream_impl.hpp"
 #include "kalman/matrix_checks.hpp"
 
 namespace kalmia {
-namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
-
-// State::network holds h and the features; State::filter whether the series has started, the last
-// values, the inputs, the centre, x and P.
 Stream::Impl::Impl(std::shared_ptr<const Model::Impl> shared_model)
     : model(std::move(shared_model)),
-      filter(model->learned->window(), model->learned->parameters()),
-      state(filter.start()),
-      last(static_cast<std::size_t>(model->learned->meas_dim()), kMissing),
-      y(last.size()),
-      weight(last.size()),
-      noise_std(model->learned->noise_std()),
-      u(model->learned->description().input_names.size()),
-      mean(state.x.size()),
-      covariance(state.P.size()) {}
-
-model::StreamResult Stream::Impl::step(const double* now, double dt_ratio, const double* inputs,
-                                       const double* weights) {
-  const model::LearnedModel<float>& learned = *model->learned;
-  const auto of_map = static_cast<std::size_t>(learned.expert().map->input_dim());
-  if (inputs == nullptr) inputs = u.data();  // at a series' first step, where nothing acts
-  if (state.started)
-    learned.description().features.drive_to(dt_ratio, inputs, state.features.data());
-  return filter.step(state, {now, y.size()}, dt_ratio * learned.map_dt(), {inputs, of_map},
-                     {weights, weights == nullptr ? 0 : y.size()});
-}
-
-void Stream::Impl::show(const double* shown) {
-  model->learned->description().features.step_to(shown, last.data(), state.features.data(),
-                                                 state.centre.data());
-}
-
-bool Stream::Impl::finite() const {
-  const auto is_finite = [](double value) { return std::isfinite(value); };
-  return std::ranges::all_of(state.x, is_finite) && std::ranges::all_of(state.P, is_finite);
-}
-
-void Stream::Impl::restart() {
-  state = filter.start();
-  std::ranges::fill(last, kMissing);
-  std::ranges::fill(u, 0.0);
+      R(model.noise()),
+      y(static_cast<std::size_t>(model.meas_dim())),
+      weight(y.size()),
+      noise_std(model.impl().learned->noise_std()),
+      mean(static_cast<std::size_t>(model.state_dim())),
+      covariance(mean.size() * mean.size()),
+      nll(model.impl().members().size()),
+      one_mean_(mean.size()),
+      one_covariance_(covariance.size()),
+      one_noise_(covariance.size()),
+      noise_(covariance.size()),
+      one_y_pred_(y.size()),
+      one_S_(R.size()),
+      y_pred_(y.size()),
+      S_(R.size()),
+      residual_(y.size()) {
+  for (const auto* member : model.impl().members()) members.emplace_back(*member);
 }
 
 void Stream::Impl::load(const State& from) {
-  if (from.network.size() != state.h.size() + state.features.size() ||
-      from.filter.size() !=
-          1 + last.size() + u.size() + state.centre.size() + state.x.size() + state.P.size())
+  if (from.network.size() != members.size() * members[0].floats() ||
+      from.filter.size() != members.size() * members[0].doubles())
     throw DataError("the state is not one of this model; let start() of its stream make it");
-  const float* network = from.network.data();
-  std::copy_n(network, state.h.size(), state.h.begin());
-  std::copy_n(network + state.h.size(), state.features.size(), state.features.begin());
-  const double* number = from.filter.data();
-  state.started = *number++ != 0;
-  for (std::vector<double>* part : {&last, &u, &state.centre, &state.x, &state.P}) {
-    std::copy_n(number, part->size(), part->begin());
-    number += part->size();
-  }
+  for (std::size_t j = 0; j < members.size(); ++j)
+    members[j].load(from.network.data() + j * members[j].floats(),
+                    from.filter.data() + j * members[j].doubles());
 }
 
 void Stream::Impl::store(State& to) const {
-  std::copy(state.h.begin(), state.h.end(), to.network.begin());
-  std::copy(state.features.begin(), state.features.end(),
-            to.network.begin() + static_cast<std::ptrdiff_t>(state.h.size()));
-  auto number = to.filter.begin();
-  *number++ = state.started ? 1 : 0;
-  for (const std::vector<double>* part : {&last, &u, &state.centre, &state.x, &state.P})
-    number = std::copy(part->begin(), part->end(), number);
+  for (std::size_t j = 0; j < members.size(); ++j)
+    members[j].store(to.network.data() + j * members[j].floats(),
+                     to.filter.data() + j * members[j].doubles());
+}
+
+// As combined.cpp does it for whole series.
+void Stream::Impl::combine() {
+  const auto& calibration = model.impl().calibration();
+  const std::size_t N = mean.size(), M = y.size();
+  for (std::size_t j = 0; j < members.size(); ++j) {
+    const infer::MemberStream& member = members[j];
+    const model::Units& units = member.model.description().units;
+    const int count = static_cast<int>(j) + 1;
+    units.to_user(member.state.x.data(), member.state.P.data(), one_mean_.data(),
+                  one_covariance_.data());
+    infer::add_to_mixture(count, static_cast<int>(N), one_mean_, one_covariance_, mean, covariance);
+    if (!calibration) continue;
+    const double* x_pred = member.filter.x_pred().data();
+    infer::noise_part(member.model, x_pred, member.state.P.data(), y.data(), one_noise_.data());
+    for (std::size_t n = 0; n < one_noise_.size(); ++n)
+      one_noise_[n] *= units.x_scale[n / N] * units.x_scale[n % N];
+    infer::add_to_mean(count, one_noise_, noise_);
+    infer::predict_measurement(member.model, x_pred, member.filter.P_pred().data(),
+                               one_y_pred_.data(), one_S_.data());
+    for (std::size_t m = 0; m < M; ++m) one_y_pred_[m] *= units.y_scale[m];
+    for (std::size_t n = 0; n < one_S_.size(); ++n)
+      one_S_[n] *= units.y_scale[n / M] * units.y_scale[n % M];
+    infer::add_to_mixture(count, static_cast<int>(M), one_y_pred_, one_S_, y_pred_, S_);
+  }
+  const model::Units& units = members[0].model.description().units;
+  if (!calibration) {
+    infer::Measured measured;
+    for (std::size_t m = 0; m < M; ++m)
+      if (!std::isnan(y[m])) measured.add({1, std::log(units.y_scale[m])});
+    log_likelihood =
+        measured.log_likelihood(members.size() == 1 ? nll[0] : infer::mixture_nll(nll));
+    return;
+  }
+  infer::calibrate(calibration->filter, noise_, covariance);
+  for (std::size_t m = 0; m < M; ++m) residual_[m] = units.y_scale[m] * y[m] - y_pred_[m];
+  for (std::size_t n = 0; n < S_.size(); ++n) S_[n] = calibration->filter * S_[n] + R[n];
+  log_likelihood = infer::gaussian_log_likelihood(residual_, S_);
 }
 
 Stream::Stream(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -87,24 +93,24 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 
 Stream::State Stream::start() const {
-  const Impl& s = *impl_;
+  const std::vector<infer::MemberStream>& members = impl_->members;
   State state;
-  state.network.assign(s.state.h.size() + s.state.features.size(), 0.0f);
-  state.filter.assign(
-      1 + s.last.size() + s.u.size() + s.state.centre.size() + s.state.x.size() + s.state.P.size(),
-      0.0);
-  std::fill_n(state.filter.begin() + 1, s.last.size(), kMissing);
+  state.network.resize(members.size() * members[0].floats());
+  state.filter.resize(members.size() * members[0].doubles());
+  for (std::size_t j = 0; j < members.size(); ++j)
+    members[j].start(state.network.data() + j * members[j].floats(),
+                     state.filter.data() + j * members[j].doubles());
   return state;
 }
 
 void Stream::step(State& state, std::span<const double> given, double dt,
                   std::span<const double> inputs, std::span<const double> y_std) {
   Impl& s = *impl_;
-  const model::ModelDescription& description = s.model->learned->description();
+  const model::ModelDescription& description = s.members[0].model.description();
   const model::Units& units = description.units;
-  if (inputs.size() != s.u.size())
+  if (inputs.size() != description.input_names.size())
     throw DataError(std::to_string(inputs.size()) + " inputs, but the model has " +
-                    std::to_string(s.u.size()));
+                    std::to_string(description.input_names.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!std::isfinite(inputs[i]))
       throw DataError("input " + std::to_string(i + 1) + " is not finite");
@@ -125,30 +131,34 @@ void Stream::step(State& state, std::span<const double> given, double dt,
       data::refuse_std("value " + std::to_string(m + 1), y_std[m], description.measured_names[m]);
     s.weight[m] = std::isnan(given[m]) ? 1 : std::pow(s.noise_std[m] / y_std[m], 2);
   }
-  infer::Measured measured;
   for (std::size_t m = 0; m < given.size(); ++m) {
     if (std::isinf(given[m]))
       throw DataError("value " + std::to_string(m + 1) +
                       " is infinite; use NaN for a missing value");
     s.y[m] = (given[m] - units.y_offset[m]) / units.y_scale[m];
-    if (std::isnan(given[m])) continue;
-    measured.add({1, std::log(units.y_scale[m])});
   }
   s.load(state);
-  const model::StreamResult result = s.step(s.y.data(), std::isnan(dt) ? 1.0 : dt / description.dt,
-                                            s.u.data(), y_std.empty() ? nullptr : s.weight.data());
-  if (result.failed)
-    throw NumericalError(
-        "the likelihood is not finite; the measurement is beyond anything the model can "
-        "follow. Start the series anew");
-  if (!s.finite())
-    throw NumericalError(
-        "the prediction through missing values is not finite. Start the series anew");
-  s.show(s.y.data());
-  std::ranges::copy(inputs, s.u.begin());
+  for (std::size_t j = 0; j < s.members.size(); ++j) {
+    infer::MemberStream& member = s.members[j];
+    const model::StreamResult result =
+        member.step(s.y.data(), std::isnan(dt) ? 1.0 : dt / description.dt, member.u.data(),
+                    y_std.empty() ? nullptr : s.weight.data());
+    if (result.failed)
+      throw NumericalError(
+          "the likelihood is not finite; the measurement is beyond anything the model can "
+          "follow. Start the series anew");
+    if (!member.finite())
+      throw NumericalError(
+          "the prediction through missing values is not finite. Start the series anew");
+    s.nll[j] = result.nll;
+  }
+  // Each member's last prediction is still in its filter.
+  s.combine();
+  for (infer::MemberStream& member : s.members) {
+    member.show(s.y.data());
+    std::ranges::copy(inputs, member.u.begin());
+  }
   s.store(state);
-  units.to_user(s.state.x.data(), s.state.P.data(), s.mean.data(), s.covariance.data());
-  s.log_likelihood = measured.log_likelihood(result.nll);
 }
 
 std::span<const double> Stream::mean() const { return impl_->mean; }

@@ -1,39 +1,34 @@
 // What the public Stream holds.
 #pragma once
 
+#include "infer/member_stream.hpp"
 #include "infer/model_impl.hpp"
-#include "model/stream.hpp"
 
 namespace kalmia {
 
 struct Stream::Impl {
   explicit Impl(std::shared_ptr<const Model::Impl> shared_model);
 
-  /// Predicts and updates with y (in the model's units, NaN = missing). `dt_ratio`: the length of
-  /// the step over the usual one; `u`: the inputs that act during it, null at the first step.
-  /// `weight`: of the components' noise, M numbers, null: 1.
-  model::StreamResult step(const double* y, double dt_ratio, const double* u,
-                           const double* weight = nullptr);
-  /// Notes what the networks read next: y, unless the caller feeds predictions back.
-  void show(const double* shown);
-  /// Whether the moments are numbers: in a gap no likelihood tells.
-  bool finite() const;
-  /// Back to the state before a series' first measurement.
-  void restart();
-  /// Loads and stores the working state.
+  /// Loads and stores the working states of all members.
   void load(const State& state);
   void store(State& state) const;
+  /// Sets mean, covariance and log_likelihood from the members' last step.
+  void combine();
 
-  std::shared_ptr<const Model::Impl> model;
-  model::FilterStream<float> filter;
-  model::StreamState<float> state;
-  std::vector<double> last;       ///< last value of each channel, NaN until there is one
+  Model model;
+  std::vector<infer::MemberStream> members;
+  std::vector<double> R;          ///< M x M, in the user's units
   std::vector<double> y;          ///< M, in the model's units
   std::vector<double> weight;     ///< of the noise, M
   std::vector<double> noise_std;  ///< deviations of weight 1, M, in the user's units
-  std::vector<double> u;          ///< inputs that act during the next step, U
   std::vector<double> mean, covariance;
+  std::vector<double> nll;  ///< of the last measurement, what each member's engine gave
   double log_likelihood = 0;
+
+ private:
+  // A member's moments and a mixture's, with their K R K' and predicted measurement.
+  std::vector<double> one_mean_, one_covariance_, one_noise_, noise_;
+  std::vector<double> one_y_pred_, one_S_, y_pred_, S_, residual_;
 };
 
 }  // namespace kalmia

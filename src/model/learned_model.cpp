@@ -52,6 +52,9 @@ const ModelDescription& checked(const ModelDescription& d) {
   require_size("features.u_spread", d.features.u_spread.size(), d.input_names.size());
   require_scales("features.u_spread", d.features.u_spread);
   require_finite("features.u_mean", d.features.u_mean);
+  if (d.calibration)
+    require_scales("calibration",
+                   {d.calibration->filter, d.calibration->linearized, d.calibration->fused});
   return d;
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "kalman/emission.hpp"
 #include "kalmia/data.hpp"
+#include "model/calibration.hpp"
 #include "model/channels.hpp"
 #include "model/drive.hpp"
 #include "model/features.hpp"
@@ -45,8 +47,9 @@ struct ModelDescription {
   /// Of a model fitted to data that say how noisy each value is: the deviations that R stands for
   /// (M, in the user's units). Empty: R is the noise of every step.
   std::vector<double> noise_std;
-  double tails = 0;  ///< degrees of freedom of Student-t noise; 0: Gaussian
-  DataOptions data;  ///< how the columns were read
+  double tails = 0;                        ///< degrees of freedom of Student-t noise; 0: Gaussian
+  std::optional<Calibration> calibration;  ///< of reported covariances
+  DataOptions data;                        ///< how the columns were read
   std::string summary_json =
       "{}";  ///< how training went, without anything that varies from run to run
 };
@@ -95,6 +98,7 @@ class LearnedModel {
   void measure(const double* x, double* y) const;
   /// H at x (M x N).
   std::vector<double> emission_at(const double* x) const;
+  void set_calibration(const Calibration& calibration) { description_.calibration = calibration; }
   void set_summary(std::string json) { description_.summary_json = std::move(json); }
 
   /// The leak-free smoother's networks, or null.

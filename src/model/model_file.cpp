@@ -22,7 +22,39 @@ const std::string kSmootherPrefix = "smoother.";
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLargestHeader = std::size_t{100} << 20;  // the limit of safetensors
 
-Json to_json(const ModelDescription& d) {
+Json to_json(const FusionSizes& sizes) {
+  return {{"hidden", sizes.hidden}, {"decoder", sizes.decoder}};
+}
+
+FusionSizes sizes_of(const Json& json) {
+  FusionSizes sizes;
+  json.at("hidden").get_to(sizes.hidden);
+  json.at("decoder").get_to(sizes.decoder);
+  return sizes;
+}
+
+Json to_json(const std::optional<Calibration>& calibration) {
+  if (!calibration) return nullptr;
+  return {{"filter", calibration->filter},
+          {"linearized", calibration->linearized},
+          {"fused", calibration->fused}};
+}
+
+std::optional<Calibration> calibration_of(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  return Calibration{json.at("filter").get<double>(), json.at("linearized").get<double>(),
+                     json.at("fused").get<double>()};
+}
+
+// What the names of a member's tensors begin with.
+std::string member_prefix(std::size_t member) {
+  return member == 0 ? "" : "member." + std::to_string(member) + ".";
+}
+
+Json to_json(const ModelDescription& d, FurtherMembers others) {
+  Json further = Json::array();
+  for (const auto& each : others)
+    further.push_back({{"smoother", to_json(each->description().fusion)}});
   return {
       {"measured", d.measured_names},
       {"inputs", d.input_names},
@@ -37,7 +69,9 @@ Json to_json(const ModelDescription& d) {
         {"taps", d.taps},
         {"hidden", d.hidden},
         {"decoder", d.decoder}}},
-      {"smoother", {{"hidden", d.fusion.hidden}, {"decoder", d.fusion.decoder}}},
+      {"smoother", to_json(d.fusion)},
+      {"further_members", further},
+      {"calibration", to_json(d.calibration)},
       {"units",
        {{"y_scale", d.units.y_scale},
         {"y_offset", d.units.y_offset},
@@ -77,8 +111,8 @@ ModelDescription description_of(const Json& json) {
   networks.at("taps").get_to(d.taps);
   networks.at("hidden").get_to(d.hidden);
   networks.at("decoder").get_to(d.decoder);
-  json.at("smoother").at("hidden").get_to(d.fusion.hidden);
-  json.at("smoother").at("decoder").get_to(d.fusion.decoder);
+  d.fusion = sizes_of(json.at("smoother"));
+  d.calibration = calibration_of(json.at("calibration"));
   const Json& units = json.at("units");
   units.at("y_scale").get_to(d.units.y_scale);
   units.at("y_offset").get_to(d.units.y_offset);
@@ -189,7 +223,41 @@ std::size_t end_of_data(const Json& tensors) {
   return end;
 }
 
-std::unique_ptr<LearnedModel<float>> parse(const std::string& bytes, const std::string& source) {
+// Before anything is laid out by these sizes: each has at least a row of numbers in the data.
+void check_widths(int hidden, const std::vector<int>& decoder, std::string_view data,
+                  const std::string& source) {
+  const int widest = std::max(hidden, decoder.empty() ? 0 : *std::ranges::max_element(decoder));
+  if (widest > 0 && static_cast<std::size_t>(widest) > data.size() / sizeof(float))
+    refuse(source, "the networks are " + std::to_string(widest) +
+                       " units wide, more than there are numbers in the file");
+}
+
+// Member number `member` of a description; `fusion`: the sizes of its smoother.
+std::unique_ptr<LearnedModel<float>> read_member(std::size_t member, const ModelDescription& d,
+                                                 const FusionSizes& fusion, const Json& tensors,
+                                                 std::string_view data, const std::string& source) {
+  check_widths(d.hidden, d.decoder, data, source);
+  check_widths(fusion.hidden, fusion.decoder, data, source);
+  const std::string prefix = member_prefix(member);
+  const prior::Expert expert = expert_of(d);
+  const Architecture architecture(architecture_options(d, expert));
+  std::vector<float> parameters = read_parameters(architecture, prefix, tensors, data, source);
+  std::vector<float> fusion_parameters;
+  if (fusion.hidden > 0)
+    fusion_parameters = read_parameters(Architecture(fusion_options(d, expert, fusion)),
+                                        prefix + kSmootherPrefix, tensors, data, source);
+  const int M = expert.meas_dim();
+  std::vector<double> R(static_cast<std::size_t>(M * M));
+  const std::string_view found =
+      tensor(tensors, prefix + "noise.R", "F64", {M, M}, R.size() * sizeof(double), data, source);
+  std::memcpy(R.data(), found.data(), found.size());
+  auto model = std::make_unique<LearnedModel<float>>(d, std::move(parameters), std::move(R));
+  model->set_fusion(fusion, fusion_parameters);
+  return model;
+}
+
+std::vector<std::unique_ptr<LearnedModel<float>>> parse(const std::string& bytes,
+                                                        const std::string& source) {
   Parts parts = split(bytes, source);
   if (!parts.header.contains("__metadata__"))
     refuse(source, "not a Kalmia model: its header has no __metadata__");
@@ -212,36 +280,19 @@ std::unique_ptr<LearnedModel<float>> parse(const std::string& bytes, const std::
   if (crc != checksum(parts.header, parts.data))
     refuse(source, "the file was altered: its checksum does not fit its content");
 
-  ModelDescription d = description_of(Json::parse(metadata.at("description").get<std::string>()));
-  // Before anything is laid out by these sizes: each has at least a row of numbers in the data.
-  const int widest = std::max(
-      {d.hidden, d.fusion.hidden, d.decoder.empty() ? 0 : *std::ranges::max_element(d.decoder),
-       d.fusion.decoder.empty() ? 0 : *std::ranges::max_element(d.fusion.decoder)});
-  if (widest > 0 && static_cast<std::size_t>(widest) > parts.data.size() / sizeof(float))
-    refuse(source, "the networks are " + std::to_string(widest) +
-                       " units wide, more than there are numbers in the file");
-  const prior::Expert expert = expert_of(d);
-  const Architecture architecture(architecture_options(d, expert));
-  std::vector<float> parameters = read_parameters(architecture, "", tensors, parts.data, source);
-  const FusionSizes fusion = d.fusion;
-  std::vector<float> fusion_parameters;
-  if (fusion.hidden > 0)
-    fusion_parameters = read_parameters(Architecture(fusion_options(d, expert, fusion)),
-                                        kSmootherPrefix, tensors, parts.data, source);
-  const int M = expert.meas_dim();
-  std::vector<double> R(static_cast<std::size_t>(M * M));
-  const std::string_view found =
-      tensor(tensors, "noise.R", "F64", {M, M}, R.size() * sizeof(double), parts.data, source);
-  std::memcpy(R.data(), found.data(), found.size());
-  auto model =
-      std::make_unique<LearnedModel<float>>(std::move(d), std::move(parameters), std::move(R));
-  model->set_fusion(fusion, fusion_parameters);
-  return model;
+  const Json json = Json::parse(metadata.at("description").get<std::string>());
+  const ModelDescription d = description_of(json);
+  std::vector<std::unique_ptr<LearnedModel<float>>> members;
+  members.push_back(read_member(0, d, d.fusion, tensors, parts.data, source));
+  for (const Json& each : json.at("further_members"))
+    members.push_back(
+        read_member(members.size(), d, sizes_of(each.at("smoother")), tensors, parts.data, source));
+  return members;
 }
 
 }  // namespace
 
-std::string model_file_bytes(const LearnedModel<float>& model) {
+std::string model_file_bytes(const LearnedModel<float>& model, FurtherMembers others) {
   Json tensors = Json::object();
   std::string data;
   const auto add = [&](const std::string& name, const char* dtype, const std::vector<int>& shape,
@@ -250,24 +301,31 @@ std::string model_file_bytes(const LearnedModel<float>& model) {
         {"dtype", dtype}, {"shape", shape}, {"data_offsets", {data.size(), data.size() + size}}};
     data.append(static_cast<const char*>(from), size);
   };
+  std::vector<const LearnedModel<float>*> members{&model};
+  for (const auto& each : others) members.push_back(each.get());
   // Doubles first, so that every tensor is aligned.
-  const std::vector<double>& R = model.emission().R();
-  add("noise.R", "F64", {model.meas_dim(), model.meas_dim()}, R.data(), R.size() * sizeof(double));
-  for (const nn::ParameterView& view : model.architecture().parameters.views())
-    add(view.name, "F32", shape_of(view), model.parameters().data() + view.offset,
-        static_cast<std::size_t>(view.size()) * sizeof(float));
-
-  if (const FusionNetworks* fusion = model.fusion())
-    for (const nn::ParameterView& view : fusion->architecture().parameters.views())
-      add(kSmootherPrefix + view.name, "F32", shape_of(view),
-          fusion->parameters().data() + view.offset,
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::vector<double>& R = members[i]->emission().R();
+    add(member_prefix(i) + "noise.R", "F64", {model.meas_dim(), model.meas_dim()}, R.data(),
+        R.size() * sizeof(double));
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::string prefix = member_prefix(i);
+    for (const nn::ParameterView& view : members[i]->architecture().parameters.views())
+      add(prefix + view.name, "F32", shape_of(view), members[i]->parameters().data() + view.offset,
           static_cast<std::size_t>(view.size()) * sizeof(float));
+    if (const FusionNetworks* fusion = members[i]->fusion())
+      for (const nn::ParameterView& view : fusion->architecture().parameters.views())
+        add(prefix + kSmootherPrefix + view.name, "F32", shape_of(view),
+            fusion->parameters().data() + view.offset,
+            static_cast<std::size_t>(view.size()) * sizeof(float));
+  }
 
   Json header = Json::object();
   header["__metadata__"] = {{"format", "kalmia"},
                             {"format_version", std::to_string(kModelFileVersion)},
                             {"kalmia_version", kVersionText},
-                            {"description", text_of(to_json(model.description()))}};
+                            {"description", text_of(to_json(model.description(), others))}};
   for (const auto& [name, entry] : tensors.items()) header[name] = entry;
   header["__metadata__"]["crc32"] = checksum(header, data);
   std::string text = text_of(header);
@@ -281,6 +339,11 @@ std::string model_file_bytes(const LearnedModel<float>& model) {
 
 std::unique_ptr<LearnedModel<float>> parse_model_file(const std::string& bytes,
                                                       const std::string& source) {
+  return std::move(parse_members(bytes, source)[0]);
+}
+
+std::vector<std::unique_ptr<LearnedModel<float>>> parse_members(const std::string& bytes,
+                                                                const std::string& source) {
   try {
     return parse(bytes, source);
   } catch (const nlohmann::json::exception& error) {
@@ -290,8 +353,10 @@ std::unique_ptr<LearnedModel<float>> parse_model_file(const std::string& bytes,
   }
 }
 
-std::string description_json(const LearnedModel<float>& model) {
-  Json json = to_json(model.description());
+std::string description_json(const LearnedModel<float>& model, FurtherMembers others) {
+  Json json = to_json(model.description(), others);
+  json.erase("further_members");
+  json["members"] = 1 + others.size();
   json["kalmia_version"] = kVersionText;
   json["states"] = model.expert().state_names;
   Json theta = Json::array();

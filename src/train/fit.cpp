@@ -12,12 +12,12 @@
 #include "infer/model_impl.hpp"
 #include "kalman/matrix_checks.hpp"
 #include "model/state_size.hpp"
-#include "train/fusion_trainer.hpp"
+#include "train/calibration.hpp"
+#include "train/members.hpp"
 #include "train/noise_columns.hpp"
 #include "train/static_stage.hpp"
 #include "train/summary.hpp"
 #include "train/tails.hpp"
-#include "train/trainer.hpp"
 
 namespace kalmia {
 namespace {
@@ -56,7 +56,8 @@ class Fitter {
   FitResult run() {
     split();
     choose_prior();
-    std::unique_ptr<model::LearnedModel<float>> learned;
+    std::vector<train::Member> members;
+    const auto progress = [this](FitProgress& now) { return report(now); };
     if (stopped_) {
       summary_.stop_reason = StopReason::Interrupted;
     } else if (options_.model.hidden == 0) {
@@ -66,22 +67,52 @@ class Fitter {
     } else if (train::predicts_noise(summary_.static_held_out, summary_)) {
       summary_.stop_reason = StopReason::NoisePredicted;
     } else {
-      learned = train::train_networks(
-          *static_, noise_, *scaled_, split_, options_, team_,
-          [this](FitProgress& now) { return report(now); }, summary_);
+      members = train::train_members(*static_, noise_, *scaled_, split_, options_, team_, progress,
+                                     summary_);
     }
-    if (!learned) learned = static_->alone<float>();
+    if (members.empty()) members.push_back({0, static_->alone<float>(), summary_.best_held_out});
     if (options_.model.smoother == "fused" && options_.model.hidden > 0 && !little_data_ &&
         !stopped_)
-      train::train_fusion(
-          *learned, *scaled_, split_, options_, team_,
-          [this](FitProgress& now) { return report(now); }, summary_);
-    train::describe(options_, summary_);
-    learned->set_summary(train::stored_summary_json(options_, summary_));
-    return {Model(std::make_shared<Model::Impl>(Model::Impl{std::move(learned)})), summary_};
+      train::train_smoothers(members, *scaled_, split_, options_, team_, progress, summary_);
+    return result(members);
   }
 
  private:
+  FitResult result(std::vector<train::Member>& members) {
+    // What is found out about the whole goes into the first member.
+    model::LearnedModel<float>& first = *members[0].model;
+    auto impl = std::make_shared<Model::Impl>();
+    impl->learned = std::move(members[0].model);
+    for (std::size_t j = 1; j < members.size(); ++j)
+      impl->others.push_back(std::move(members[j].model));
+    const Model whole(impl);
+    if (options_.model.calibrate) calibrate(whole, first);
+    train::describe(options_, summary_);
+    first.set_summary(train::stored_summary_json(options_, summary_));
+    return {whole, summary_};
+  }
+
+  void calibrate(const Model& whole, model::LearnedModel<float>& first) {
+    if (little_data_) {
+      summary_.notes.push_back(
+          "too little data to hold out any: covariances are not calibrated, but as computed");
+      return;
+    }
+    summary_.calibration =
+        train::find_factors(whole, data_, split_.held_out, options_.train.threads);
+    model::Calibration found;
+    for (const FitFactor& each : summary_.calibration) {
+      (each.what == "filter"       ? found.filter
+       : each.what == "linearized" ? found.linearized
+                                   : found.fused) = each.factor;
+      if (!each.determined)
+        summary_.notes.push_back(
+            "the held-out measurements say too little about the covariances (" + each.what +
+            "): they are not calibrated, but as computed");
+    }
+    first.set_calibration(found);
+  }
+
   void split() {
     std::vector<int> lengths;
     for (const Series& series : data_.series) lengths.push_back(measured_length(series));

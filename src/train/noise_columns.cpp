@@ -30,6 +30,9 @@ model::NoiseSpec noise_of(const Dataset& data, const ModelOptions& options) {
     throw ConfigError("noise = \"" + options.noise +
                       "\", but the data say how noisy each value is (noise_columns); leave noise "
                       "out, or take learn for a common factor");
+  if (options.calibrate)
+    throw ConfigError(
+        "calibrate does not know the noise of each value (noise_columns); leave one of them out");
   if (options.smoother == "fused")
     throw ConfigError(
         "smoother = \"fused\", but it does not use the noise of each value (noise_columns); take "

@@ -48,6 +48,49 @@ Json fields(const Options& options) {
   return json;
 }
 
+Json members_json(const FitSummary& s) {
+  Json each = Json::array();
+  for (const FitMember& member : s.members)
+    each.push_back({{"stop_reason", name_of(member.stop_reason)},
+                    {"networks", member.networks},
+                    {"held_out", number(member.held_out)},
+                    {"updates", member.updates},
+                    {"best_update", member.best_update},
+                    {"smoother", member.smoother}});
+  return {{"combined", s.combined}, {"held_out", number(s.combined_held_out)}, {"each", each}};
+}
+
+// The held-out loss of the best networks from one seed.
+double best_alone(const FitSummary& s) {
+  return s.combined ? std::ranges::min(s.members, {}, &FitMember::held_out).held_out
+                    : s.best_held_out;
+}
+
+// "members: 3 of 4 combined have held-out loss 0.7712 (alone 0.7790, 0.7801, 0.7795)".
+std::string members_text(const FitSummary& s) {
+  std::string alone;
+  std::size_t networks = 0;
+  for (const FitMember& member : s.members) {
+    if (!member.networks) continue;
+    alone += fmt::format("{}{:.4f}", networks++ > 0 ? ", " : "", member.held_out);
+  }
+  if (networks < 2)
+    return fmt::format("members: {} of {} better than the static model, nothing to combine\n",
+                       networks, s.members.size());
+  return fmt::format("members: {} of {} combined have held-out loss {:.4f} (alone {}){}\n",
+                     networks, s.members.size(), s.combined_held_out, alone,
+                     s.combined ? "" : "; the best alone is kept");
+}
+
+std::string calibration_text(const FitSummary& s) {
+  std::string text;
+  for (const FitFactor& each : s.calibration)
+    text += fmt::format("{}{} {:.3f}", text.empty() ? "" : ", ", each.what, each.factor) +
+            (each.determined ? fmt::format(" (+-{:.0f} %)", 100 * each.log_error)
+                             : std::string(" (not determined)"));
+  return "covariances scaled by: " + text + "\n";
+}
+
 Json lasting(const FitSummary& s) {
   Json json = {
       {"stop_reason", name_of(s.stop_reason)},
@@ -71,6 +114,15 @@ Json lasting(const FitSummary& s) {
                         {"updates", s.smoother_updates},
                         {"best_update", s.smoother_best_update},
                         {"held_out", number(s.smoother_held_out)}};
+  if (!s.members.empty()) json["members"] = members_json(s);
+  if (!s.calibration.empty()) {
+    Json& factors = json["calibration"] = Json::array();
+    for (const FitFactor& each : s.calibration)
+      factors.push_back({{"what", each.what},
+                         {"factor", number(each.factor)},
+                         {"log_error", number(each.log_error)},
+                         {"determined", each.determined}});
+  }
   Json& checks = json["checks"] = Json::array();
   for (const FitCheck& check : s.checks)
     checks.push_back({{"update", check.update},
@@ -123,6 +175,10 @@ void FitOptions::validate() const {
         "model.encoder", model.encoder, "gru, lstm or conv");
   check(model.taps >= 1 && model.taps <= 4096, "model.taps", model.taps, "in 1..4096");
   if (model.tails != "gaussian" && model.tails != "learn") train::parse_tails(model.tails);
+  check(model.members >= 1 && model.members <= 64, "model.members", model.members, "in 1..64");
+  if (model.calibrate && model.tails != "gaussian")
+    wrong += "\n  model.calibrate with model.tails = " + model.tails +
+             ", but innovations tell covariances only where noise is gaussian; leave one out";
   check(model.smoother == "linearized" || model.smoother == "fused", "model.smoother",
         model.smoother, "linearized or fused");
   for (const int width : model.decoder)
@@ -159,7 +215,8 @@ std::string FitSummary::brief() const {
   else if (updates > 0)
     text += fmt::format(
         "networks: held-out loss {:.4f} at update {} of {}, {:.1f} s, {:.2f} million steps/s\n",
-        best_held_out, best_update, updates, network_seconds, steps_per_second * 1e-6);
+        best_alone(*this), best_update, updates, network_seconds, steps_per_second * 1e-6);
+  if (!members.empty()) text += members_text(*this);
   if (smoother_updates > 0)
     text += smoother
                 ? fmt::format("smoother: held-out loss {:.4f} at update {} of {}, {:.1f} s\n",
@@ -167,6 +224,7 @@ std::string FitSummary::brief() const {
                               smoother_seconds)
                 : fmt::format("smoother: none was better than the filter in {} updates, {:.1f} s\n",
                               smoother_updates, smoother_seconds);
+  if (!calibration.empty()) text += calibration_text(*this);
   if (skipped_updates > 0)
     text += fmt::format("{} updates were left out as not finite; the rate was halved {} times\n",
                         skipped_updates, rate_cuts);

@@ -87,7 +87,19 @@ class Configuration(ProgramTest):
                 self.assertIn(shown.strip("[]'"), text)
         self.refuse("[data]\nmeasure = 3\n", "fit.toml:2: data.measure = 3", "an array of texts")
         self.refuse("[model]\ndecoder = [8, 'x']\n", "fit.toml:2: model.decoder", "whole numbers")
+        self.refuse("[model]\ncalibrate = 1\n", "fit.toml:2: model.calibrate = 1", "true or false")
         self.refuse("train = 3\n", "fit.toml:1: train = 3, but it must be a table")
+
+    def test_a_switch(self):
+        self.track()
+        for value in ("true", "false"):
+            self.write(GOOD.replace("hidden = 8", f"hidden = 8\ncalibrate = {value}"))
+            self.succeed("fit", "fit.toml")
+            info = json.loads(self.succeed("info", "model.kalmia", "--json"))
+            self.assertEqual(info["calibration"] is not None, value == "true")
+            self.succeed("fit", "fit.toml", "--calibrate", "-o", "other.kalmia")
+            info = json.loads(self.succeed("info", "other.kalmia", "--json"))
+            self.assertIsNotNone(info["calibration"])
 
     def test_all_problems_at_once(self):
         text = self.refuse("[train]\nwindw = 1\nbatch = 'x'\n", "fit.toml:2: ", "fit.toml:3: ")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The pages docs/cli.md and docs/experts.md: their commands run in their order, with their
-configuration files, and print what the page says."""
+"""The pages docs/cli.md, docs/models.md, docs/training.md and docs/experts.md: their commands run in
+their order, with their configuration files, and print what the page says."""
 
 import os
 import re
@@ -54,6 +54,21 @@ class CommandLine(PageTest):
                 self.run_line(line, short)
         for command in COMMANDS:
             self.assertTrue(any(f"kalmia {command} " in line for line in lines), command)
+
+
+class Models(PageTest):
+    """docs/models.md and docs/training.md, with little training."""
+
+    def test_commands_run(self):
+        for name in ("models.md", "training.md"):
+            lines = "".join(blocks(page(name), "sh")).splitlines()
+            self.assertTrue(lines, name)
+            for line in lines:
+                short = re.sub(r"--updates \d+ ", "", line)
+                if line.startswith("kalmia fit"):
+                    short += " --hidden 8 --updates 10"
+                with self.subTest(page=name, line=line):
+                    self.run_line(line, short)
 
 
 class Experts(PageTest):

@@ -48,6 +48,37 @@ class Results(ProgramTest):
         self.assertEqual(models[0], models[2])
         self.assertNotEqual(models[0], models[3])
 
+    def test_members_and_calibration(self):
+        self.track()
+        options = (*SMALL_FIT, "--members", "2", "--calibrate", "--json", "-o", "a.kalmia")
+        result = self.run_program("fit", "track.csv", *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"(?m)^networks 2/2  \d+/20  loss -?\d")
+        summary = json.loads(result.stdout)
+        self.assertEqual(len(summary["members"]["each"]), 2)
+        self.assertEqual([each["what"] for each in summary["calibration"]],
+                         ["filter", "linearized"])
+        info = json.loads(self.succeed("info", "a.kalmia", "--json"))
+        self.assertEqual(info["calibration"]["filter"], summary["calibration"][0]["factor"])
+        self.assertEqual(info["members"], 2 if summary["members"]["combined"] else 1)
+        self.assertIn("linearized", self.succeed("info", "a.kalmia"))
+        for command in ("filter", "smooth"):
+            self.succeed(command, "a.kalmia", "track.csv", "-o", f"{command}.csv")
+        self.succeed("evaluate", "a.kalmia", "track.csv")
+        streamed = self.succeed("stream", "a.kalmia", stdin="1,2\n1.5,2.5\n").splitlines()
+        self.assertEqual(len(streamed), 3)
+
+    def test_members_that_cannot_be(self):
+        self.track()
+        for value, message in (("0", "model.members = 0, but it must be in 1..64"),
+                               ("two", "--members = two, but it must be a whole number")):
+            result = self.run_program("fit", "track.csv", "--members", value, "-o", "a.kalmia")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(message, result.stderr)
+        result = self.run_program("fit", "track.csv", "--calibrate", "--tails", "4", "-o", "a.kalmia")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("model.calibrate with model.tails = 4", result.stderr)
+
     def test_progress_elsewhere_than_on_a_terminal_is_plain_lines(self):
         self.track()
         result = self.run_program("fit", "track.csv", *SMALL_FIT, "-o", "a.kalmia")

@@ -61,6 +61,26 @@ TEST(Stream, EqualsTheFilter) {
 }
 
 // Steps of any length; the stream is told how long each was.
+TEST(Stream, OfAnEnsembleOrACalibratedModelEqualsTheFilter) {
+  const Dataset data = motion_data(2, {120, 1, 65}, 114);
+  for (const bool calibrated : {false, true})
+    for (const int members : {1, 3}) {
+      auto first = test::network_case(2, 115).make<float>();
+      if (calibrated) first->set_calibration({1.75, 1, 1});
+      auto impl = std::make_shared<Model::Impl>(Model::Impl{std::move(first)});
+      for (int j = 1; j < members; ++j)
+        impl->others.push_back(
+            test::network_case(2, 115 + static_cast<std::uint64_t>(j)).make<float>());
+      const Model model(impl);
+      expect_equal_to_filter(model, data, 1e-4);
+      // A state holds those of the members, one after another.
+      const Stream::State one = public_model(test::network_case(2, 115)).stream().start();
+      const Stream::State all = model.stream().start();
+      EXPECT_EQ(all.network.size(), static_cast<std::size_t>(members) * one.network.size());
+      EXPECT_EQ(all.filter.size(), static_cast<std::size_t>(members) * one.filter.size());
+    }
+}
+
 TEST(Stream, EqualsTheFilterWhereTimesDiffer) {
   Dataset data = motion_data(2, {90}, 131);
   RandomStream random(131, "times");

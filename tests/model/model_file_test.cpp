@@ -24,6 +24,7 @@ using test::LearnedCase;
 LearnedCase full_case() {
   LearnedCase made = test::network_case(2, 41);
   made.description.noise = "0.5,0.3";
+  made.description.calibration = Calibration{1.0 / 3, 1.25, 2};
   made.description.data = {{"north", "east"}, {"true_n"}, {"u0", "u1"}, "t_s", "robot"};
   made.description.summary_json = R"({"loss":0.125,"notes":["a \"quoted\" one"]})";
   // Numbers that are not short in decimals.
@@ -97,6 +98,12 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   EXPECT_EQ(p.hidden, q.hidden);
   EXPECT_EQ(p.decoder, q.decoder);
   EXPECT_EQ(p.noise, q.noise);
+  ASSERT_EQ(p.calibration.has_value(), q.calibration.has_value());
+  if (p.calibration) {
+    EXPECT_EQ(p.calibration->filter, q.calibration->filter);
+    EXPECT_EQ(p.calibration->linearized, q.calibration->linearized);
+    EXPECT_EQ(p.calibration->fused, q.calibration->fused);
+  }
   EXPECT_EQ(p.data.measure, q.data.measure);
   EXPECT_EQ(p.data.truth, q.data.truth);
   EXPECT_EQ(p.data.inputs, q.data.inputs);
@@ -206,6 +213,44 @@ TEST(ModelFile, HoldsTheSmootherWhereThereIsOne) {
   EXPECT_EQ(message, "m.kalmia: tensor smoother.decoder.0.bias is missing");
 }
 
+TEST(ModelFile, HoldsTheMembersOfAnEnsemble) {
+  const auto first = full_case().make<float>();
+  std::vector<std::unique_ptr<const LearnedModel<float>>> others;
+  for (const std::uint64_t seed : {45, 46}) {
+    LearnedCase made = full_case();
+    made.parameters = test::network_case(2, seed).parameters;
+    made.R[0] += static_cast<double>(seed);
+    auto model = made.make<float>();
+    if (seed == 46) test::give_smoother(*model, seed);
+    others.push_back(std::move(model));
+  }
+  const std::string bytes = model_file_bytes(*first, others);
+  const auto again = parse_members(bytes, "m.kalmia");
+  ASSERT_EQ(again.size(), 3u);
+  expect_same_model(*first, *again[0]);
+  expect_same_model(*others[0], *again[1]);
+  expect_same_model(*others[1], *again[2]);
+  EXPECT_EQ(again[0]->fusion(), nullptr);
+  EXPECT_EQ(again[1]->fusion(), nullptr);
+  ASSERT_NE(again[2]->fusion(), nullptr);
+  EXPECT_TRUE(
+      std::ranges::equal(again[2]->fusion()->parameters(), others[1]->fusion()->parameters()));
+  std::vector<std::unique_ptr<const LearnedModel<float>>> further;
+  for (const std::size_t j : {1u, 2u})
+    further.push_back(std::move(parse_members(bytes, "m.kalmia")[j]));
+  EXPECT_EQ(model_file_bytes(*again[0], further), bytes);
+
+  // One that is missing is named.
+  const Parsed file = read(bytes);
+  Json header = file.header;
+  header["member.other"] = header.at("member.2.initial.e");
+  header.erase("member.2.initial.e");
+  header.at("__metadata__").erase("crc32");
+  header.at("__metadata__")["crc32"] = std::to_string(test_crc(header.dump() + file.data));
+  EXPECT_EQ(message_of<DataError>([&] { parse_members(write(header, file.data), "m.kalmia"); }),
+            "m.kalmia: tensor member.2.initial.e is missing");
+}
+
 TEST(ModelFile, AnyAlteredByteIsRefusedOrMeansNothing) {
   const auto model = test::static_case(1).make<float>();
   const std::string bytes = model_file_bytes(*model);
@@ -298,6 +343,14 @@ TEST(ModelFile, ContradictionsAreRefused) {
   expect_has(refused([](Json&, Json& d) { d["theta"] = {1}; }), "theta");
   expect_has(refused([](Json&, Json& d) { d["inputs"] = {"u"}; }), "features.u_mean");
   expect_has(refused([](Json&, Json& d) { d["dt"] = 0; }), "dt");
+  expect_has(refused([](Json&, Json& d) {
+               d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"fused", 1}};
+             }),
+             "calibration");
+  expect_has(refused([](Json&, Json& d) {
+               d["further_members"] = Json::array({{{"smoother", d["smoother"]}}});
+             }),
+             "tensor member.1.");
   expect_has(refused([](Json&, Json& d) { d["units"]["y_scale"] = {nullptr}; }), "damaged");
   expect_has(refused([](Json&, Json& d) { d.erase("features"); }), "features");
   expect_has(refused([](Json&, Json& d) { d["features"]["use_level"] = {0}; }), "tensor");

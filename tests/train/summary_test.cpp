@@ -83,6 +83,39 @@ TEST(Summary, JsonHasEverythingAndNoNumberThatIsNone) {
   EXPECT_EQ(json["checks"][1]["learning_rate"], 2e-3);
 }
 
+TEST(Summary, MembersAndFactorsAreTold) {
+  FitSummary s = example();
+  s.members = {{StopReason::Finished, true, 0.8125, 400, 320, true},
+               {StopReason::Patience, false, 1.25, 200, 0, false},
+               {StopReason::Finished, true, 0.78, 400, 400, false}};
+  s.combined = true;
+  s.combined_held_out = s.best_held_out;
+  s.calibration = {{"filter", 1.5, 0.0625, true}, {"linearized", 1, 0.75, false}};
+  const std::string text = s.brief();
+  for (const char* part :
+       {"held-out loss 0.7800 at update 320 of 400",
+        "members: 2 of 3 combined have held-out loss 0.7500 (alone 0.8125, 0.7800)\n",
+        "covariances scaled by: filter 1.500 (+-6 %), linearized 1.000 (not determined)\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  const auto json = nlohmann::json::parse(s.to_json());
+  EXPECT_EQ(json["members"]["combined"], true);
+  EXPECT_EQ(json["members"]["held_out"], 0.75);
+  EXPECT_EQ(json["members"]["each"][0]["held_out"], 0.8125);
+  EXPECT_EQ(json["members"]["each"][0]["smoother"], true);
+  EXPECT_EQ(json["members"]["each"][1]["networks"], false);
+  EXPECT_EQ(json["members"]["each"][1]["stop_reason"], "patience");
+  EXPECT_EQ(json["calibration"][0]["factor"], 1.5);
+  EXPECT_EQ(json["calibration"][1]["determined"], false);
+  s.combined = false;
+  s.combined_held_out = 0.8;
+  s.best_held_out = 0.78;
+  EXPECT_NE(s.brief().find("; the best alone is kept"), std::string::npos);
+  s.members[0].networks = false;
+  s.combined_held_out = std::nan("");
+  EXPECT_NE(s.brief().find("1 of 3 better than the static model"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(s.to_json())["members"]["held_out"].is_null());
+}
+
 TEST(Summary, WhatIsStoredDoesNotVaryFromRunToRun) {
   FitOptions options;
   options.train.threads = 3;
@@ -162,6 +195,7 @@ TEST(FitOptions, ValidateNamesEveryViolatedRule) {
   FitOptions o;
   o.model.order = -1;
   o.model.hidden = -1;
+  o.model.members = 0;
   o.model.decoder = {64, 0};
   o.train.learning_rate = 0;
   o.train.updates = -1;
@@ -175,10 +209,10 @@ TEST(FitOptions, ValidateNamesEveryViolatedRule) {
   o.train.threads = -1;
   const std::string message = message_of<ConfigError>([&] { o.validate(); });
   for (const char* name :
-       {"model.order = -1", "model.hidden = -1", "model.decoder = 0", "train.learning_rate = 0",
-        "train.updates = -1", "train.window = 1", "train.batch = 0", "train.patience = 0",
-        "train.holdout = 0", "train.gaps = -0.1", "train.clip_norm = nan",
-        "train.weight_decay = inf", "train.threads = -1"})
+       {"model.order = -1", "model.hidden = -1", "model.members = 0, but it must be in 1..64",
+        "model.decoder = 0", "train.learning_rate = 0", "train.updates = -1", "train.window = 1",
+        "train.batch = 0", "train.patience = 0", "train.holdout = 0", "train.gaps = -0.1",
+        "train.clip_norm = nan", "train.weight_decay = inf", "train.threads = -1"})
     EXPECT_NE(message.find(name), std::string::npos) << name << "\n" << message;
 }
 
@@ -190,6 +224,7 @@ TEST(FitOptions, ValidateKnowsTheUpperEnds) {
   };
   refused([](FitOptions& o) { o.model.order = 21; });
   refused([](FitOptions& o) { o.model.hidden = 4097; });
+  refused([](FitOptions& o) { o.model.members = 65; });
   refused([](FitOptions& o) { o.train.learning_rate = 1.01; });
   refused([](FitOptions& o) { o.train.learning_rate = std::nan(""); });
   refused([](FitOptions& o) { o.train.window = 4097; });

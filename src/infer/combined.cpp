@@ -1,0 +1,315 @@
+#include "infer/combined.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "infer/calibrated.hpp"
+#include "infer/mixture.hpp"
+#include "infer/series_run.hpp"
+#include "kalman/classical_batch.hpp"
+
+namespace kalmia::infer {
+namespace {
+
+using kalman::row_at;
+
+// What one member says, and what it takes to combine it with others.
+struct MemberResult {
+  Combined combined;
+  // What innovations and left_out compare y with, of each series (steps, M), without the offset.
+  std::vector<std::vector<double>> y_pred, y_left_out;
+  std::vector<std::vector<double>> nll;  // of each series, step by step
+};
+
+// The moments of series `i` of a pass in the user's units.
+StateEstimates in_user_units(const model::Units& units, const Moments& moments,
+                             const FilterPass& pass, int i, const Series& series) {
+  const int N = pass.moments.state_dim;
+  StateEstimates out = room_for(series, series.steps, N);
+  out.t = series.t;
+  for (int k = 0; k < series.steps; ++k)
+    units.to_user(moments.mean.data() + row_at(pass.moments, i, k, N),
+                  moments.covariance.data() + row_at(pass.moments, i, k, N * N),
+                  out.mean.data() + static_cast<std::ptrdiff_t>(k) * N,
+                  out.covariance.data() + static_cast<std::ptrdiff_t>(k) * N * N);
+  return out;
+}
+
+// K R K' of `moments` of series `i` of a pass, in the user's units.
+std::vector<double> noise_parts(const model::LearnedModel<float>& model, const Moments& moments,
+                                const FilterPass& pass, int i, const double* y) {
+  const int N = model.state_dim(), M = model.meas_dim();
+  const int steps = pass.lengths[static_cast<std::size_t>(i)];
+  const auto NN = static_cast<std::size_t>(N * N);
+  const std::vector<double>& scale = model.description().units.x_scale;
+  std::vector<double> out(static_cast<std::size_t>(steps) * NN);
+  for (int k = 0; k < steps; ++k) {
+    double* part = out.data() + static_cast<std::size_t>(k) * NN;
+    noise_part(model, pass.moments.predicted.mean.data() + row_at(pass.moments, i, k, N),
+               moments.covariance.data() + row_at(pass.moments, i, k, N * N),
+               y + static_cast<std::ptrdiff_t>(k) * M, part);
+    for (std::size_t n = 0; n < NN; ++n)
+      part[n] *= scale[n / scale.size()] * scale[n % scale.size()];
+  }
+  return out;
+}
+
+// y - H x[k|<k] and H P[k|<k] H' + R of series `i` of a pass, in the user's units, and H x[k|<k]
+// without its offset. `y`: the measurements in the model's units, where a large offset takes no
+// digits; `weight`: those of their noise, or null.
+Innovations innovations_of(const model::LearnedModel<float>& model, const FilterPass& pass, int i,
+                           const double* y, const double* weight, std::vector<double>& y_pred) {
+  const int N = model.state_dim();
+  const auto M = static_cast<std::size_t>(model.meas_dim());
+  const auto steps = static_cast<std::size_t>(pass.lengths[static_cast<std::size_t>(i)]);
+  const std::vector<double>& unit = model.description().units.y_scale;
+  const std::vector<double>& R = model.emission().R();
+  std::vector<double> HPH(M * M);
+  Innovations out;
+  out.residual.resize(steps * M);
+  out.covariance.resize(steps * M * M);
+  out.noise.resize(steps * M);
+  y_pred.resize(steps * M);
+  const auto R_at = [&](std::size_t k, std::size_t m, std::size_t l) {
+    const double* w = weight + k * M;
+    return weight == nullptr ? R[m * M + l] : R[m * M + l] / std::sqrt(w[m] * w[l]);
+  };
+  for (std::size_t k = 0; k < steps; ++k) {
+    const Moments& predicted = pass.moments.predicted;
+    double* here = y_pred.data() + k * M;
+    predict_measurement(
+        model, predicted.mean.data() + row_at(pass.moments, i, static_cast<int>(k), N),
+        predicted.covariance.data() + row_at(pass.moments, i, static_cast<int>(k), N * N), here,
+        HPH.data());
+    for (std::size_t m = 0; m < M; ++m) {
+      out.residual[k * M + m] = unit[m] * (y[k * M + m] - here[m]);
+      here[m] *= unit[m];
+      for (std::size_t l = 0; l < M; ++l) {
+        const double scale = unit[m] * unit[l];
+        out.covariance[(k * M + m) * M + l] = scale * HPH[m * M + l] + R_at(k, m, l) * scale;
+      }
+      out.noise[k * M + m] = R_at(k, m, m) * unit[m] * unit[m];
+    }
+  }
+  return out;
+}
+
+// As innovations_of, for what the smoother says of each measurement from all others.
+Innovations left_out_of(const model::LearnedModel<float>& model, const FilterPass& pass, int i,
+                        const double* y, double response, std::vector<double>& y_pred,
+                        std::vector<double>& own_gain) {
+  const int N = model.state_dim();
+  const auto M = static_cast<std::size_t>(model.meas_dim());
+  const auto steps = static_cast<std::size_t>(pass.lengths[static_cast<std::size_t>(i)]);
+  const std::vector<double>& unit = model.description().units.y_scale;
+  Innovations out;
+  out.residual.resize(steps * M);
+  out.covariance.resize(steps * M * M);
+  y_pred.resize(steps * M);
+  own_gain.resize(steps);
+  for (std::size_t k = 0; k < steps; ++k) {
+    const std::size_t x = row_at(pass.moments, i, static_cast<int>(k), N);
+    const Moments& smoothed = pass.moments.smoothed;
+    double* here = y_pred.data() + k * M;
+    double* S = out.covariance.data() + k * M * M;
+    own_gain[k] =
+        leave_out(model, pass.moments.predicted.mean.data() + x, smoothed.mean.data() + x,
+                  smoothed.covariance.data() + row_at(pass.moments, i, static_cast<int>(k), N * N),
+                  y + k * M, response, here, S);
+    for (std::size_t m = 0; m < M; ++m) {
+      out.residual[k * M + m] = unit[m] * (y[k * M + m] - here[m]);
+      here[m] *= unit[m];
+      for (std::size_t l = 0; l < M; ++l) S[m * M + l] *= unit[m] * unit[l];
+    }
+  }
+  return out;
+}
+
+// `noise`: with K R K'.
+MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& data, int threads,
+                        const Parts& parts, const SmoothOptions& smoothing, bool noise) {
+  SeriesRun run(model, data, threads);
+  MemberResult result;
+  Analysis& analysis = result.combined.analysis;
+  analysis = {run.empty_estimates(), run.empty_estimates(), {}};
+  const std::size_t count = data.series.size();
+  if (parts.filtered) analysis.filtered.series.resize(count);
+  if (parts.smoothed) analysis.smoothed.series.resize(count);
+  if (parts.innovations) {
+    analysis.innovations.resize(count);
+    result.y_pred.resize(count);
+  }
+  if (parts.left_out) {
+    result.combined.left_out.resize(count);
+    result.combined.own_gain.resize(count);
+    result.y_left_out.resize(count);
+  }
+  if (noise && parts.filtered) result.combined.filtered_noise.resize(count);
+  if (noise && parts.smoothed) result.combined.smoothed_noise.resize(count);
+  result.nll.resize(count);
+  const model::Units& units = model.description().units;
+  double nll = 0;
+  run.for_each_pass(
+      {parts.smoothed || parts.innovations || noise, parts.smoothed || parts.filtered,
+       parts.smoothed},
+      [&](FilterPass& pass, const std::vector<int>& chunk) {
+        if (parts.smoothed) run.smooth(pass, chunk, smoothing);
+        for (int i = 0; i < static_cast<int>(chunk.size()); ++i) {
+          const int series_index = chunk[static_cast<std::size_t>(i)];
+          const auto s = static_cast<std::size_t>(series_index);
+          const Series& series = data.series[s];
+          const FilterResult& moments = pass.moments;
+          const double* y = run.y(series_index, 0);
+          nll += moments.log_likelihood[static_cast<std::size_t>(i)];
+          const auto first =
+              pass.nll.begin() + static_cast<std::ptrdiff_t>(row_at(moments, i, 0, 1));
+          result.nll[s].assign(first, first + series.steps);
+          if (parts.filtered)
+            analysis.filtered.series[s] = in_user_units(units, moments.filtered, pass, i, series);
+          if (parts.smoothed)
+            analysis.smoothed.series[s] = in_user_units(units, moments.smoothed, pass, i, series);
+          if (noise && parts.filtered)
+            result.combined.filtered_noise[s] = noise_parts(model, moments.filtered, pass, i, y);
+          if (noise && parts.smoothed)
+            result.combined.smoothed_noise[s] = noise_parts(model, moments.smoothed, pass, i, y);
+          if (parts.innovations)
+            analysis.innovations[s] =
+                innovations_of(model, pass, i, y, run.weight(series_index, 0), result.y_pred[s]);
+          if (parts.left_out)
+            result.combined.left_out[s] =
+                left_out_of(model, pass, i, y, parts.response, result.y_left_out[s],
+                            result.combined.own_gain[s]);
+        }
+      });
+  analysis.filtered.log_likelihood = analysis.smoothed.log_likelihood = run.log_likelihood(nll);
+  return result;
+}
+
+// Adds estimates and their K R K' to a mixture as number `count`.
+void add(int count, Estimates& mixed, std::vector<std::vector<double>>& mixed_noise,
+         const Estimates& one, const std::vector<std::vector<double>>& noise) {
+  for (std::size_t s = 0; s < one.series.size(); ++s) {
+    StateEstimates& to = mixed.series[s];
+    const StateEstimates& from = one.series[s];
+    add_to_mixture(count, static_cast<int>(one.state_names.size()), from.mean, from.covariance,
+                   to.mean, to.covariance);
+    if (!noise.empty()) add_to_mean(count, noise[s], mixed_noise[s]);
+  }
+}
+
+// Adds innovations, of predictions y_pred, to those of a mixture.
+void add(int count, std::size_t M, std::vector<Innovations>& mixed,
+         std::vector<std::vector<double>>& mixed_y_pred, const std::vector<Innovations>& one,
+         const std::vector<std::vector<double>>& y_pred) {
+  for (std::size_t s = 0; s < one.size(); ++s) {
+    add_to_mixture(count, static_cast<int>(M), y_pred[s], one[s].covariance, mixed_y_pred[s],
+                   mixed[s].covariance);
+    add_to_mean(count, one[s].residual, mixed[s].residual);
+    add_to_mean(count, one[s].noise, mixed[s].noise);
+  }
+}
+
+// The nll of a mixture over all steps.
+double mixed_nll(const std::vector<std::vector<std::vector<double>>>& of_members) {
+  double sum = 0;
+  std::vector<double> at_step(of_members.size());
+  for (std::size_t s = 0; s < of_members[0].size(); ++s)
+    for (std::size_t k = 0; k < of_members[0][s].size(); ++k) {
+      for (std::size_t j = 0; j < at_step.size(); ++j) at_step[j] = of_members[j][s][k];
+      sum += mixture_nll(at_step);
+    }
+  return sum;
+}
+
+}  // namespace
+
+bool smooths_fused(const Model::Impl& model, const SmoothOptions& smoothing) {
+  return smoothing.method == "fused" ||
+         (smoothing.method == "auto" && smoothing.iterations == 0 && model.has_fusion());
+}
+
+Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
+                 const SmoothOptions& smoothing) {
+  smoothing.validate(model.has_fusion());
+  const auto members = model.members();
+  const bool noise = model.calibration().has_value();
+  if (members.size() == 1)
+    return run_member(*members[0], data, threads, parts, smoothing, noise).combined;
+
+  // A fused posterior is that of the members that have networks for it.
+  const bool fused = smooths_fused(model, smoothing);
+  SmoothOptions of_members = smoothing;
+  of_members.method = fused ? "fused" : "linearized";
+  const auto M = static_cast<std::size_t>(model.learned->meas_dim());
+  MemberResult mixed;
+  Combined& result = mixed.combined;
+  std::vector<std::vector<std::vector<double>>> nll;
+  int count = 0, smoothed = 0;
+  for (const model::LearnedModel<float>* member : members) {
+    Parts wanted = parts;
+    wanted.smoothed = parts.smoothed && (!fused || member->fusion() != nullptr);
+    wanted.left_out = parts.left_out && wanted.smoothed;
+    MemberResult one = run_member(*member, data, threads, wanted, of_members, noise);
+    nll.push_back(std::move(one.nll));
+    ++count;
+    if (wanted.smoothed) ++smoothed;
+    if (count == 1) {
+      mixed = std::move(one);
+      continue;
+    }
+    const Analysis& analysis = one.combined.analysis;
+    add(count, result.analysis.filtered, result.filtered_noise, analysis.filtered,
+        one.combined.filtered_noise);
+    add(count, M, result.analysis.innovations, mixed.y_pred, analysis.innovations, one.y_pred);
+    if (!wanted.smoothed) continue;
+    if (smoothed == 1) {
+      result.analysis.smoothed = std::move(one.combined.analysis.smoothed);
+      result.smoothed_noise = std::move(one.combined.smoothed_noise);
+      result.left_out = std::move(one.combined.left_out);
+      result.own_gain = std::move(one.combined.own_gain);
+      mixed.y_left_out = std::move(one.y_left_out);
+    } else {
+      add(smoothed, result.analysis.smoothed, result.smoothed_noise, analysis.smoothed,
+          one.combined.smoothed_noise);
+      add(smoothed, M, result.left_out, mixed.y_left_out, one.combined.left_out, one.y_left_out);
+      for (std::size_t s = 0; s < one.combined.own_gain.size(); ++s)
+        add_to_mean(smoothed, one.combined.own_gain[s], result.own_gain[s]);
+    }
+  }
+  result.analysis.filtered.log_likelihood = result.analysis.smoothed.log_likelihood =
+      SeriesRun(*members[0], data, threads).log_likelihood(mixed_nll(nll));
+  return result;
+}
+
+Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& smoothing) {
+  const auto& calibration = model.impl().calibration();
+  Analysis analysis = std::move(combined.analysis);
+  if (!calibration) return analysis;
+  for (std::size_t s = 0; s < analysis.filtered.series.size(); ++s)
+    calibrate(calibration->filter, combined.filtered_noise[s],
+              analysis.filtered.series[s].covariance);
+  const double smoothed =
+      smooths_fused(model.impl(), smoothing) ? calibration->fused : calibration->linearized;
+  for (std::size_t s = 0; s < analysis.smoothed.series.size(); ++s)
+    calibrate(smoothed, combined.smoothed_noise[s], analysis.smoothed.series[s].covariance);
+
+  const std::vector<double> R = model.noise();
+  const auto M = static_cast<std::size_t>(model.meas_dim());
+  double log_likelihood = 0;
+  for (Innovations& each : analysis.innovations)
+    for (std::size_t k = 0; k * M < each.residual.size(); ++k) {
+      const std::span<double> S(each.covariance.data() + k * M * M, M * M);
+      calibrate(calibration->filter, R, S);
+      log_likelihood += gaussian_log_likelihood({each.residual.data() + k * M, M}, S);
+    }
+  analysis.filtered.log_likelihood = analysis.smoothed.log_likelihood = log_likelihood;
+  return analysis;
+}
+
+Analysis analyse(const Model& model, const Dataset& data, int threads, Parts parts,
+                 const SmoothOptions& smoothing) {
+  parts.innovations = parts.innovations || model.impl().calibration().has_value();
+  return calibrated(model, combine(model.impl(), data, threads, parts, smoothing), smoothing);
+}
+
+}  // namespace kalmia::infer

@@ -1,0 +1,46 @@
+// What a model says of data: one member's results as they are, those of several as a mixture.
+#pragma once
+
+#include <vector>
+
+#include "infer/model_impl.hpp"
+
+namespace kalmia::infer {
+
+struct Parts {
+  bool filtered = false;
+  bool smoothed = false;
+  bool innovations = false;
+  bool left_out = false;  ///< with smoothed
+  double response = 1;    ///< of left_out, as `leave_out` takes it
+};
+
+/// Moments as computed, before any calibration, in the user's units.
+struct Combined {
+  Analysis analysis;
+  /// K R K' of each series (steps, N, N), if the model is calibrated; see calibrated.hpp.
+  std::vector<std::vector<double>> filtered_noise, smoothed_noise;
+  /// y[k] minus what the smoother says of it from all other measurements, and its covariance;
+  /// components that are missing are NaN, and their rows and columns 0.
+  std::vector<Innovations> left_out;
+  /// With them, of each step: the trace of d (H z) / dy that the covariances stand for.
+  std::vector<std::vector<double>> own_gain;
+};
+
+/// Runs all members over the data. The log-likelihood of several is that of the mixture of their
+/// predictions, with equal weights at every step.
+Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
+                 const SmoothOptions& smoothing);
+
+/// The smoother that `smoothing` asks for is the fused one.
+bool smooths_fused(const Model::Impl& model, const SmoothOptions& smoothing);
+
+/// The results with the model's calibration: its factors in the covariances, and the log-likelihood
+/// that of the innovations. `parts` must have been combined, with innovations if there is one.
+Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& smoothing);
+
+/// Both in one: what users get.
+Analysis analyse(const Model& model, const Dataset& data, int threads, Parts parts,
+                 const SmoothOptions& smoothing = {});
+
+}  // namespace kalmia::infer

@@ -1,0 +1,70 @@
+#include "infer/member_stream.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kalmia::infer {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+MemberStream::MemberStream(const model::LearnedModel<float>& member)
+    : model(member),
+      filter(model.window(), model.parameters()),
+      state(filter.start()),
+      last(static_cast<std::size_t>(model.meas_dim()), kMissing),
+      u(model.description().input_names.size()) {}
+
+model::StreamResult MemberStream::step(const double* now, double dt_ratio, const double* inputs,
+                                       const double* weight) {
+  const auto of_map = static_cast<std::size_t>(model.expert().map->input_dim());
+  if (inputs == nullptr) inputs = u.data();  // at a series' first step, where nothing acts
+  if (state.started) model.description().features.drive_to(dt_ratio, inputs, state.features.data());
+  return filter.step(state, {now, last.size()}, dt_ratio * model.map_dt(), {inputs, of_map},
+                     {weight, weight == nullptr ? 0 : last.size()});
+}
+
+void MemberStream::show(const double* shown) {
+  model.description().features.step_to(shown, last.data(), state.features.data(),
+                                       state.centre.data());
+}
+
+bool MemberStream::finite() const {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  return std::ranges::all_of(state.x, is_finite) && std::ranges::all_of(state.P, is_finite);
+}
+
+void MemberStream::restart() {
+  state = filter.start();
+  std::ranges::fill(last, kMissing);
+  std::ranges::fill(u, 0.0);
+}
+
+void MemberStream::start(float* network, double* numbers) const {
+  std::fill_n(network, floats(), 0.0f);
+  std::fill_n(numbers, doubles(), 0.0);
+  std::fill_n(numbers + 1, last.size(), kMissing);
+}
+
+void MemberStream::load(const float* network, const double* numbers) {
+  std::copy_n(network, state.h.size(), state.h.begin());
+  std::copy_n(network + state.h.size(), state.features.size(), state.features.begin());
+  state.started = *numbers++ != 0;
+  for (std::vector<double>* part : {&last, &u, &state.centre, &state.x, &state.P}) {
+    std::copy_n(numbers, part->size(), part->begin());
+    numbers += part->size();
+  }
+}
+
+void MemberStream::store(float* network, double* numbers) const {
+  network = std::ranges::copy(state.h, network).out;
+  std::ranges::copy(state.features, network);
+  *numbers++ = state.started ? 1 : 0;
+  for (const std::vector<double>* part : {&last, &u, &state.centre, &state.x, &state.P})
+    numbers = std::ranges::copy(*part, numbers).out;
+}
+
+}  // namespace kalmia::infer

@@ -1,0 +1,46 @@
+// One member of a model, one measurement at a time, in the model's units.
+#pragma once
+
+#include <vector>
+
+#include "kalmia/model.hpp"
+#include "model/learned_model.hpp"
+#include "model/stream.hpp"
+
+namespace kalmia::infer {
+
+/// What a series remembers of one member is floats (h and the features) and doubles (whether the
+/// series has started, the last values, the inputs, the centre, x and P).
+struct MemberStream {
+  /// The model must outlive the stream.
+  explicit MemberStream(const model::LearnedModel<float>& model);
+
+  /// Predicts and updates with y (in the model's units, NaN = missing). `dt_ratio`: the length of
+  /// the step over the usual one; `u`: the inputs that act during it, null at the first step;
+  /// `weight`: of the components' noise, M numbers, null: 1.
+  model::StreamResult step(const double* y, double dt_ratio, const double* u,
+                           const double* weight = nullptr);
+  /// Notes what the networks read next: y, unless the caller feeds predictions back.
+  void show(const double* shown);
+  /// Whether the moments are numbers: in a gap no likelihood tells.
+  bool finite() const;
+  /// Back to the state before a series' first measurement.
+  void restart();
+
+  std::size_t floats() const { return state.h.size() + state.features.size(); }
+  std::size_t doubles() const {
+    return 1 + last.size() + u.size() + state.centre.size() + state.x.size() + state.P.size();
+  }
+  /// Writes the state before a series' first measurement, loads a state, stores the working one.
+  void start(float* network, double* numbers) const;
+  void load(const float* network, const double* numbers);
+  void store(float* network, double* numbers) const;
+
+  const model::LearnedModel<float>& model;
+  model::FilterStream<float> filter;
+  model::StreamState<float> state;
+  std::vector<double> last;  ///< last value of each channel, NaN until there is one
+  std::vector<double> u;     ///< inputs that act during the next step, U
+};
+
+}  // namespace kalmia::infer

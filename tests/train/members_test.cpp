@@ -1,0 +1,180 @@
+#include "train/members.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "infer/infer_cases.hpp"
+#include "kalmia/simulate.hpp"
+#include "model/model_file.hpp"
+#include "support/scratch_folder.hpp"
+#include "train/train_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+Dataset lorenz(int steps) {
+  SimulateOptions options;
+  options.steps = steps;
+  return simulate("lorenz", options);
+}
+
+FitOptions small_options(int members) {
+  FitOptions options;
+  options.model.prior = "lorenz";
+  options.model.noise = "0.5";
+  options.model.hidden = 12;
+  options.model.decoder = {12};
+  options.model.members = members;
+  options.train.updates = 120;
+  options.train.batch = 16;
+  options.train.threads = 1;
+  return options;
+}
+
+std::string bytes_of(const Model& model) {
+  return model::model_file_bytes(*model.impl().learned, model.impl().others);
+}
+
+std::vector<float> numbers(const model::LearnedModel<float>& model) {
+  return {model.parameters().begin(), model.parameters().end()};
+}
+
+TEST(Members, SeedsAreTheirOwn) {
+  EXPECT_EQ(member_seed(7, 0), 7u);
+  std::set<std::uint64_t> seeds;
+  for (const std::uint64_t seed : {1, 2})
+    for (int k = 0; k < 5; ++k) seeds.insert(member_seed(seed, k));
+  EXPECT_EQ(seeds.size(), 10u);
+}
+
+TEST(Members, TogetherTheyAreBetterThanAlone) {
+  const Dataset data = lorenz(1500);
+  std::vector<std::string> stages;
+  const FitResult result = fit(data, small_options(2), {}, [&](const FitProgress& now) {
+    if (stages.empty() || stages.back() != now.stage) stages.push_back(now.stage);
+    return true;
+  });
+  EXPECT_EQ(stages, (std::vector<std::string>{"static lorenz", "networks 1/2", "networks 2/2"}));
+  const FitSummary& s = result.summary;
+  ASSERT_EQ(s.members.size(), 2u);
+  ASSERT_TRUE(s.combined);
+  EXPECT_EQ(s.best_held_out, s.combined_held_out);
+  for (const FitMember& each : s.members) {
+    EXPECT_TRUE(each.networks);
+    EXPECT_LT(s.combined_held_out, each.held_out);
+    EXPECT_LT(each.held_out, s.static_held_out);
+    EXPECT_EQ(each.updates, 120);
+  }
+  ASSERT_EQ(result.model.impl().others.size(), 1u);
+
+  // The first is what one alone is; the second has another seed.
+  const FitResult one = fit(data, small_options(1));
+  EXPECT_EQ(numbers(*one.model.impl().learned), numbers(*result.model.impl().learned));
+  EXPECT_EQ(one.summary.best_held_out, s.members[0].held_out);
+  EXPECT_TRUE(one.summary.members.empty());
+  FitOptions other = small_options(1);
+  other.train.seed = member_seed(1, 1);
+  // The split of one long series does not depend on the seed.
+  const FitResult second = fit(data, other);
+  EXPECT_EQ(numbers(*second.model.impl().learned), numbers(*result.model.impl().others[0]));
+
+  // Any number of threads.
+  FitOptions threads = small_options(2);
+  threads.train.threads = 2;
+  EXPECT_EQ(bytes_of(fit(data, threads).model), bytes_of(result.model));
+}
+
+TEST(Members, TheMixturesLossIsThatOfItsSteps) {
+  constexpr int kSteps = 120, kFirst = 50;
+  const Dataset data = test::motion_data(2, {kSteps}, 3, 0);
+  std::vector<Member> members;
+  std::vector<std::vector<double>> steps;
+  for (const std::uint64_t seed : {4, 5}) {
+    const test::LearnedCase made = test::network_case(2, seed);
+    members.push_back({static_cast<int>(members.size()), made.make<float>(), 0});
+    Stream stream = test::public_model(made).stream();
+    Stream::State state = stream.start();
+    std::vector<double>& all = steps.emplace_back();
+    for (std::size_t k = 0; k < kSteps; ++k) {
+      stream.step(state, std::span(data.series[0].y).subspan(2 * k, 2));
+      all.push_back(stream.log_likelihood());
+    }
+  }
+  const model::ModelDescription& d = members[0].model->description();
+  const ScaledData scaled(data, d.units, d.dt);
+  const std::vector<HeldOut> held_out = {{{0, 0, kSteps}, kFirst}};
+  ThreadTeam team(1);
+  double sum = 0;
+  for (std::size_t k = kFirst; k < kSteps; ++k)
+    sum -= std::log(0.5 * (std::exp(steps[0][k]) + std::exp(steps[1][k])));
+  EXPECT_NEAR(mixture_held_out_loss(members, scaled, held_out, team), sum / (2 * (kSteps - kFirst)),
+              1e-5);
+  members.resize(1);
+  EXPECT_NEAR(mixture_held_out_loss(members, scaled, held_out, team),
+              held_out_loss(*members[0].model, scaled, held_out, team), 1e-12);
+}
+
+TEST(Members, AnInterruptedFitKeepsWhatThereIs) {
+  const Dataset data = lorenz(1500);
+  FitOptions options = small_options(3);
+  options.model.calibrate = true;
+  const FitResult result = fit(data, options, {}, [&](const FitProgress& now) {
+    return !(now.stage == "networks 2/3" && now.update >= 100);
+  });
+  EXPECT_EQ(result.summary.stop_reason, StopReason::Interrupted);
+  EXPECT_EQ(result.summary.members.size(), 2u);
+  EXPECT_EQ(result.summary.members[0].stop_reason, StopReason::Finished);
+  EXPECT_EQ(result.summary.members[1].stop_reason, StopReason::Interrupted);
+  EXPECT_TRUE(result.summary.networks);
+  EXPECT_EQ(result.model.smooth(data, 1).series[0].steps, 1500);
+  EXPECT_EQ(result.summary.calibration.size(), 2u);
+}
+
+TEST(Members, SmoothersAreTrainedForEach) {
+  const Dataset data = lorenz(1500);
+  FitOptions options = small_options(2);
+  options.model.smoother = "fused";
+  options.model.calibrate = true;
+  std::vector<std::string> stages;
+  const FitResult result = fit(data, options, {}, [&](const FitProgress& now) {
+    if (stages.empty() || stages.back() != now.stage) stages.push_back(now.stage);
+    return true;
+  });
+  EXPECT_EQ(stages.back(), "smoother 2/2");
+  EXPECT_TRUE(result.summary.smoother);
+  const Model::Impl& impl = result.model.impl();
+  ASSERT_EQ(impl.others.size(), 1u);
+  EXPECT_EQ(impl.learned->fusion() != nullptr, result.summary.members[0].smoother);
+  EXPECT_EQ(impl.others[0]->fusion() != nullptr, result.summary.members[1].smoother);
+  ASSERT_EQ(result.summary.calibration.size(), 3u);
+  EXPECT_EQ(result.summary.calibration[2].what, "fused");
+  const auto& calibration = impl.calibration();
+  ASSERT_TRUE(calibration);
+  EXPECT_EQ(calibration->filter, result.summary.calibration[0].factor);
+  EXPECT_EQ(calibration->linearized, result.summary.calibration[1].factor);
+  EXPECT_EQ(calibration->fused, result.summary.calibration[2].factor);
+
+  const ScratchFolder folder;
+  result.model.save(folder.file("m.kalmia"));
+  const Model loaded = Model::load(folder.file("m.kalmia"));
+  EXPECT_EQ(bytes_of(loaded), bytes_of(result.model));
+  const auto info = nlohmann::json::parse(loaded.info_json());
+  EXPECT_EQ(info["members"], 2);
+  EXPECT_EQ(info["calibration"]["fused"], calibration->fused);
+  EXPECT_EQ(info["training"]["summary"]["members"]["held_out"], result.summary.combined_held_out);
+}
+
+TEST(Members, WithoutNetworksThereIsOneModel) {
+  FitOptions options = small_options(3);
+  options.model.hidden = 0;
+  const FitResult result = fit(lorenz(700), options);
+  EXPECT_TRUE(result.model.impl().others.empty());
+  EXPECT_TRUE(result.summary.members.empty());
+  EXPECT_FALSE(result.summary.combined);
+}
+
+}  // namespace
+}  // namespace kalmia::train
