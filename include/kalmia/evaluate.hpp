@@ -32,7 +32,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("hide", o.hide, "share of the measured values to hide and to score against");
   visit("hide_run", o.hide_run, "mean length of the runs they are hidden in");
   visit("method", o.smoothing.method,
-        "smoother: linearized, fused, or auto: fused if the model has it");
+        "smoother: linearized, fused, recurrent, recursive, or auto: the networks if the model has "
+        "any");
   visit("iterations", o.smoothing.iterations,
         "smooth again, at most so many times, with the expert map linearised at the result");
   visit("seed", o.seed, "seed of what is hidden");
@@ -76,6 +77,9 @@ struct Evaluation {
   /// missing values: less R_mm of each value), an estimate of the prediction's own error that needs
   /// no truth.
   std::optional<double> reducible_error;
+  /// What the trained smoother's prediction of a measurement has seen of it (Model::leak); far
+  /// above 0, its likelihood and error bars cannot be believed.
+  std::optional<double> leak;
 
   std::string to_text() const;
   std::string to_json() const;

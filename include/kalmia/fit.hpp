@@ -57,9 +57,15 @@ struct ModelOptions {
   std::string encoder = "gru";
   /// Steps a convolution looks back on.
   int taps = 16;
+  /// What the networks of the filter put out: `recursive`, how x[k] follows from x[k-1], by the
+  /// expert map and a learned residual; `recurrent`, x[k] itself, relative to the last measured
+  /// values, without an expert map. States that no channel measures need the recursive one.
+  std::string filter = "recursive";
   /// How states are smoothed: `linearized`, the backward pass over the filter, which needs no
-  /// training, or `fused`, networks that read the future, trained after the filter's (the leak-free
-  /// recursive smoother).
+  /// training; or by networks that read the future, trained after the filter's: `fused`, the
+  /// leak-free recursive smoother; `recurrent`, x[k] directly from both sides; `recursive`, the
+  /// paper's (which can leak), or `recursive-alternative`, the same with the posterior of the
+  /// paper's last appendix.
   std::string smoother = "linearized";
   /// Networks trained from so many seeds on the same static model, and combined to one posterior:
   /// an ensemble.
@@ -97,8 +103,12 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
         "tails of the noise: gaussian, degrees of freedom of Student's t, or learn");
   visit("encoder", o.encoder, "what reads the measurements: gru, lstm or conv");
   visit("taps", o.taps, "steps a convolution looks back on");
+  visit("filter", o.filter,
+        "recursive (how a state follows from the one before) or recurrent (directly from what was "
+        "measured)");
   visit("smoother", o.smoother,
-        "linearized (no training) or fused (networks that read the future)");
+        "linearized (no training), or networks that read the future: fused, recurrent, recursive, "
+        "recursive-alternative");
   visit("members", o.members, "networks from so many seeds, combined to one posterior");
   visit("calibrate", o.calibrate, "scale reported covariances as held-out measurements suggest");
   visit("hidden", o.hidden, "hidden units of the encoder; 0: no networks");
@@ -195,12 +205,12 @@ struct FitMember {
   double held_out = 0;    ///< loss of its best model
   int updates = 0;
   int best_update = 0;
-  bool smoother = false;  ///< has a fused smoother that is better than its filter
+  bool smoother = false;  ///< has a trained smoother that is better than its filter
 };
 
 /// A factor of reported covariances, found on held-out measurements.
 struct FitFactor {
-  std::string what;         ///< `filter`, `linearized` or `fused`
+  std::string what;         ///< `filter`, `linearized`, or the trained smoother's method
   double factor = 1;        ///< of the covariance of a state before its own measurement is added
   double log_error = 0;     ///< standard error of the factor's logarithm
   bool determined = false;  ///< false: the data say too little, and 1 is used
@@ -227,13 +237,18 @@ struct FitSummary {
   std::vector<Parameter> parameters;
   int updates = 0;  ///< of the networks
   int best_update = 0;
-  int skipped_updates = 0;  ///< whose loss or gradient was not finite
-  int rate_cuts = 0;        ///< times the rate was halved after repeated failures
-  bool smoother = false;    ///< whether a fused smoother was asked for and better than the filter
+  int skipped_updates = 0;    ///< whose loss or gradient was not finite
+  int rate_cuts = 0;          ///< times the rate was halved after repeated failures
+  bool smoother = false;      ///< whether a smoother was trained and better than the filter
+  std::string smoother_kind;  ///< as ModelOptions::smoother
+  StopReason smoother_stop_reason = StopReason::Finished;
   int smoother_updates = 0;
   int smoother_best_update = 0;
-  /// Mean negative log-likelihood of a held-out value given all others.
+  /// Mean negative log-likelihood of a held-out value given all others; of a recursive smoother the
+  /// leak is added.
   double smoother_held_out = 0;
+  /// What its prediction of a held-out value has seen of it (Model::leak).
+  double smoother_leak = 0;
   /// Where several were asked for. What is said of updates and checks above is of the best of them.
   std::vector<FitMember> members;
   bool combined = false;  ///< they are better together than the best alone, and returned together

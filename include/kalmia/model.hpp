@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -57,21 +58,25 @@ struct Analysis {
 
 /// How states are smoothed.
 struct SmoothOptions {
-  /// `linearized`: a backward pass over the filter (Rauch-Tung-Striebel); `fused`: the networks
-  /// that read the future, if the model was fitted with them; `auto`: fused if there are any.
+  /// `linearized`: a backward pass over the filter (Rauch-Tung-Striebel; over a recurrent filter,
+  /// which has no state to go back to, the filter itself); `fused`, `recurrent`, `recursive`: the
+  /// networks that read the future, if the model was fitted with these; `auto`: the networks if
+  /// there are any, else linearized.
   std::string method = "auto";
   /// Of the linearized smoother: filter and smooth again so many times, at most, with the expert
   /// map linearised at the smoothed states, until they settle.
   int iterations = 0;
 
-  /// Throws ConfigError. `has_fused`: the model has networks that read the future.
-  void validate(bool has_fused) const;
+  /// Throws ConfigError. `trained`: the smoother the model was fitted with, as
+  /// ModelOptions::smoother calls it; empty: none.
+  void validate(const std::string& trained) const;
 };
 
 template <typename Options, typename Visitor>
 requires std::same_as<std::remove_const_t<Options>, SmoothOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
-  visit("method", o.method, "linearized, fused, or auto: fused if the model has it");
+  visit("method", o.method,
+        "linearized, fused, recurrent, recursive, or auto: the networks if the model has any");
   visit("iterations", o.iterations,
         "smooth again, at most so many times, with the expert map linearised at the result");
 }
@@ -126,6 +131,11 @@ class Model {
   std::vector<Innovations> innovations(const Dataset& data, int threads = 0) const;
   /// The three above from one run of the filter.
   Analysis analyse(const Dataset& data, int threads = 0, const SmoothOptions& options = {}) const;
+
+  /// What the trained smoother's prediction of a measurement has seen of it: the mean over steps
+  /// and channels of d y_pred[k] / d y[k]. 0, but for rounding, of fused and recurrent smoothers.
+  /// Empty if the model has no trained smoother, or nothing is measured.
+  std::optional<double> leak(const Dataset& data, int threads = 0) const;
 
   /// A filter that takes one measurement at a time.
   Stream stream() const;

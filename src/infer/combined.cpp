@@ -223,23 +223,26 @@ double mixed_nll(const std::vector<std::vector<std::vector<double>>>& of_members
 
 }  // namespace
 
-bool smooths_fused(const Model::Impl& model, const SmoothOptions& smoothing) {
-  return smoothing.method == "fused" ||
-         (smoothing.method == "auto" && smoothing.iterations == 0 && model.has_fusion());
+bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing) {
+  if (smoothing.method != "auto") return smoothing.method != "linearized";
+  return smoothing.iterations == 0 && !model.trained_smoother().empty();
 }
 
 Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
                  const SmoothOptions& smoothing) {
-  smoothing.validate(model.has_fusion());
+  smoothing.validate(model.trained_smoother());
+  if (smoothing.iterations > 0 && !model.learned->description().recursive)
+    throw ConfigError("iterations = " + std::to_string(smoothing.iterations) +
+                      ", but a recurrent filter has no expert map to linearise again");
   const auto members = model.members();
   const bool noise = model.calibration().has_value();
   if (members.size() == 1)
     return run_member(*members[0], data, threads, parts, smoothing, noise).combined;
 
-  // A fused posterior is that of the members that have networks for it.
-  const bool fused = smooths_fused(model, smoothing);
+  // A posterior of the smoother's networks is that of the members that have them.
+  const bool networks = smooths_by_networks(model, smoothing);
   SmoothOptions of_members = smoothing;
-  of_members.method = fused ? "fused" : "linearized";
+  of_members.method = networks ? "auto" : "linearized";
   const auto M = static_cast<std::size_t>(model.learned->meas_dim());
   MemberResult mixed;
   Combined& result = mixed.combined;
@@ -247,7 +250,7 @@ Combined combine(const Model::Impl& model, const Dataset& data, int threads, con
   int count = 0, smoothed = 0;
   for (const model::LearnedModel<float>* member : members) {
     Parts wanted = parts;
-    wanted.smoothed = parts.smoothed && (!fused || member->fusion() != nullptr);
+    wanted.smoothed = parts.smoothed && (!networks || member->smoother() != nullptr);
     wanted.left_out = parts.left_out && wanted.smoothed;
     MemberResult one = run_member(*member, data, threads, wanted, of_members, noise);
     nll.push_back(std::move(one.nll));
@@ -289,7 +292,7 @@ Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& 
     calibrate(calibration->filter, combined.filtered_noise[s],
               analysis.filtered.series[s].covariance);
   const double smoothed =
-      smooths_fused(model.impl(), smoothing) ? calibration->fused : calibration->linearized;
+      smooths_by_networks(model.impl(), smoothing) ? calibration->trained : calibration->linearized;
   for (std::size_t s = 0; s < analysis.smoothed.series.size(); ++s)
     calibrate(smoothed, combined.smoothed_noise[s], analysis.smoothed.series[s].covariance);
 

@@ -1,5 +1,8 @@
 // Model's filter, smoother and innovations: one pass gives whatever is asked for.
+#include <cmath>
+
 #include "infer/combined.hpp"
+#include "infer/series_run.hpp"
 
 namespace kalmia {
 namespace {
@@ -24,16 +27,32 @@ Analysis Model::analyse(const Dataset& data, int threads, const SmoothOptions& o
   return infer::analyse(*this, data, threads, {true, true, true}, options);
 }
 
-void SmoothOptions::validate(bool has_fused) const {
-  if (method != "auto" && method != "linearized" && method != "fused")
-    throw ConfigError("method = \"" + method + "\", but it must be auto, linearized or fused");
-  if (method == "fused" && !has_fused)
-    throw ConfigError(
-        "method = \"fused\", but the model has no fused smoother; fit it with smoother = fused");
+std::optional<double> Model::leak(const Dataset& data, int threads) const {
+  double sum = 0;
+  int count = 0;
+  for (const auto* member : impl_->members()) {
+    if (member->smoother() == nullptr) continue;
+    const double leak = infer::SeriesRun(*member, data, threads).leak();
+    if (std::isnan(leak)) return std::nullopt;
+    sum += leak;
+    ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+void SmoothOptions::validate(const std::string& trained) const {
+  const bool of_networks = method == "fused" || method == "recurrent" || method == "recursive";
+  if (method != "auto" && method != "linearized" && !of_networks)
+    throw ConfigError("method = \"" + method +
+                      "\", but it must be auto, linearized, fused, recurrent or recursive");
+  if (of_networks && !trained.starts_with(method))
+    throw ConfigError("method = \"" + method + "\", but the model has no " + method + " smoother" +
+                      (trained.empty() ? "" : ", it has a " + trained + " one") +
+                      "; fit it with smoother = " + method);
   if (iterations < 0 || iterations > kMostIterations)
     throw ConfigError("iterations = " + std::to_string(iterations) + ", but it must be in 0.." +
                       std::to_string(kMostIterations));
-  if (method == "fused" && iterations > 0)
+  if (of_networks && iterations > 0)
     throw ConfigError("iterations = " + std::to_string(iterations) +
                       ", but only the linearized smoother is iterated");
 }

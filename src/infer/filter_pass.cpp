@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "infer/fusion_run.hpp"
+#include "infer/two_sided_run.hpp"
 #include "kalman/classical_smoother.hpp"
 #include "kalmia/error.hpp"
 
@@ -111,21 +112,36 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
   return pass;
 }
 
-void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
-               FilterPass& pass, ThreadTeam& team,
-               const std::function<std::string(int piece)>& name) {
-  FilterResult& result = pass.moments;
+namespace {
+
+std::vector<FusionPiece> fusion_pieces(std::span<const Piece> pieces, const FilterResult& result) {
   const int N = result.state_dim;
-  result.smoothed = {Array(result.predicted.mean.size()),
-                     Array(result.predicted.covariance.size())};
   std::vector<FusionPiece> fused;
   for (int p = 0; p < static_cast<int>(pieces.size()); ++p)
     fused.push_back({pieces[static_cast<std::size_t>(p)].y,
                      result.predicted.mean.data() + row_at(result, p, 0, N),
                      result.predicted.covariance.data() + row_at(result, p, 0, N * N),
                      pieces[static_cast<std::size_t>(p)].steps});
+  return fused;
+}
+
+void make_room_for_smoothed(FilterResult& result) {
+  const auto rows =
+      static_cast<std::size_t>(result.series) * static_cast<std::size_t>(result.steps);
+  const auto N = static_cast<std::size_t>(result.state_dim);
+  result.smoothed = {Array(rows * N), Array(rows * N * N)};
+}
+
+}  // namespace
+
+void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+               FilterPass& pass, ThreadTeam& team,
+               const std::function<std::string(int piece)>& name) {
+  FilterResult& result = pass.moments;
+  const int N = result.state_dim;
+  make_room_for_smoothed(result);
   run_fusion(
-      model, fused, {.filtered = true}, team,
+      model, fusion_pieces(pieces, result), {.filtered = true}, team,
       [&](int piece, int last, int count, const LaneMoments& moments) {
         for (int j = 0; j < count; ++j) {
           moments.x_filt(j, N, result.smoothed.mean.data() + row_at(result, piece, last - j, N));
@@ -134,6 +150,57 @@ void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> p
         }
       },
       name);
+}
+
+void smooth_two_sided(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+                      FilterPass& pass, ThreadTeam& team,
+                      const std::function<std::string(int piece)>& name) {
+  FilterResult& result = pass.moments;
+  const int N = result.state_dim;
+  make_room_for_smoothed(result);
+  run_two_sided(
+      model, pieces, {.filtered = true}, team,
+      [&](int piece, int first, int count, const LaneMoments& moments) {
+        for (int i = 0; i < count; ++i) {
+          double* x = result.smoothed.mean.data() + row_at(result, piece, first + i, N);
+          double* P = result.smoothed.covariance.data() + row_at(result, piece, first + i, N * N);
+          moments.x_filt(i, N, x);
+          moments.P_filt(i, N, P);
+          if (!all_finite(x, P, N))
+            throw NumericalError(step_place(name(piece), first + i) +
+                                 ": the smoothed state is not finite");
+        }
+      },
+      name);
+}
+
+std::vector<std::vector<double>> predict_left_out(const model::LearnedModel<float>& model,
+                                                  std::span<const Piece> pieces, ThreadTeam& team) {
+  const int N = model.state_dim();
+  std::vector<std::vector<double>> x;
+  for (const Piece& piece : pieces)
+    x.emplace_back(static_cast<std::size_t>(piece.steps) * static_cast<std::size_t>(N));
+  const auto place = [&](int piece, int step) {
+    return x[static_cast<std::size_t>(piece)].data() + static_cast<std::ptrdiff_t>(step) * N;
+  };
+  const auto name = [](int piece) { return "piece " + std::to_string(piece + 1); };
+  if (model.smoother()->two_sided()) {
+    run_two_sided(
+        model, pieces, {.predicted = true}, team,
+        [&](int piece, int first, int count, const LaneMoments& moments) {
+          for (int i = 0; i < count; ++i) moments.x_pred(i, N, place(piece, first + i));
+        },
+        name);
+    return x;
+  }
+  const FilterPass pass = run_pass(model, pieces, {.predicted = true}, team, name);
+  run_fusion(
+      model, fusion_pieces(pieces, pass.moments), {.predicted = true}, team,
+      [&](int piece, int last, int count, const LaneMoments& moments) {
+        for (int j = 0; j < count; ++j) moments.x_pred(j, N, place(piece, last - j));
+      },
+      name);
+  return x;
 }
 
 void smooth_pass(FilterPass& pass, ThreadTeam& team,

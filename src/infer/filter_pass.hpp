@@ -39,6 +39,15 @@ void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> p
                FilterPass& pass, ThreadTeam& team,
                const std::function<std::string(int piece)>& name);
 
+/// The two-sided smoother over the pieces of a pass: sets moments.smoothed.
+void smooth_two_sided(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+                      FilterPass& pass, ThreadTeam& team,
+                      const std::function<std::string(int piece)>& name);
+
+/// Of each piece the means of x[k] given all but y[k] (steps x N), by the model's trained smoother.
+std::vector<std::vector<double>> predict_left_out(const model::LearnedModel<float>& model,
+                                                  std::span<const Piece> pieces, ThreadTeam& team);
+
 /// Trajectories (steps x N) of series `s` from the smoothing distribution, by sampling backwards:
 ///
 ///   x[K] ~ N(x[K|<=K], P[K|<=K])

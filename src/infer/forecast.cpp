@@ -41,7 +41,8 @@ void forecast_member(const model::LearnedModel<float>& model, const Dataset& dat
     out = infer::room_for(series, horizon, model.state_dim());
     out.t = times_after(data, series, dt, horizon);
     // Beyond the data the prediction of y takes its place (paper, Sec. 5), and inputs stay as they
-    // were.
+    // were. A recurrent filter reads that nothing was measured instead: it has no state that would
+    // grow less certain by itself.
     std::vector<double> shown(M), missing(M, std::numeric_limits<double>::quiet_NaN());
     for (int k = 0; k < series.steps + horizon; ++k) {
       const bool given = k < series.steps;
@@ -54,7 +55,7 @@ void forecast_member(const model::LearnedModel<float>& model, const Dataset& dat
         throw NumericalError(run.name(s) + ", step " + std::to_string(k + 1) + ": the " +
                              (given ? "likelihood" : "forecast") + " is not finite");
       nll[static_cast<std::size_t>(s)] += step.nll;
-      if (given)
+      if (given || !model.description().recursive)
         std::copy_n(y, M, shown.begin());
       else
         model.measure(stream->state.x.data(), shown.data());

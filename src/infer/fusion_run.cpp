@@ -6,7 +6,7 @@ namespace kalmia::infer {
 
 void prepare_fusion_group(const model::LearnedModel<float>& model, int steps, int lanes,
                           model::LaneGroup<float>& group) {
-  group.resize(model.fusion()->architecture(), steps, lanes);
+  group.resize(model.smoother()->architecture(), steps, lanes);
   const auto volume = [&](int rows) {
     return static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows) *
            static_cast<std::size_t>(lanes);
@@ -32,7 +32,7 @@ void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
   if (k + 1 < piece.steps) {
     features.step_to(piece.y + static_cast<std::ptrdiff_t>(k + 1) * M, memory.data(),
                      group.input_fwd.data() + at(features.channel_features()), centre, group.lanes);
-    features.future_centre(memory.data(), centre, group.lanes);
+    features.seen_centre(memory.data(), centre, group.lanes);
   }
   for (int m = 0; m < M; ++m) {
     const double value = piece.y[static_cast<std::ptrdiff_t>(k) * M + m];
@@ -54,7 +54,7 @@ void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionP
     return pieces[static_cast<std::size_t>(piece)].steps - 1;
   };
   WindowRun<float> run;
-  run.model = model.fusion_window();
+  run.model = model.smoother_window();
   run.wanted = wanted;
   for (const FusionPiece& piece : pieces) run.steps.push_back(piece.steps);
   run.prepare = [&](int steps, int lanes, model::LaneGroup<float>& group) {

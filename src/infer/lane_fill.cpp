@@ -9,7 +9,13 @@ namespace kalmia::infer {
 template <typename T>
 void prepare_group(const model::LearnedModel<T>& model, int steps, int lanes, bool irregular,
                    model::LaneGroup<T>& group) {
-  group.resize(model.architecture(), steps, lanes);
+  prepare_group(model, model.architecture(), steps, lanes, irregular, group);
+}
+
+template <typename T>
+void prepare_group(const model::LearnedModel<T>& model, const model::Architecture& architecture,
+                   int steps, int lanes, bool irregular, model::LaneGroup<T>& group) {
+  group.resize(architecture, steps, lanes);
   const auto volume = [&](int rows) {
     return static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows) *
            static_cast<std::size_t>(lanes);
@@ -51,8 +57,10 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const doubl
   };
   if (before != nullptr) {
     T* input = group.input_fwd.data() + at(features.input_dim());
-    features.step_to(before, memory.data(), input, group.centre.data() + at(features.state_dim()),
-                     group.lanes);
+    double* centre = group.centre.data() + at(features.state_dim());
+    features.step_to(before, memory.data(), input, centre, group.lanes);
+    // A recurrent filter has nothing else to go by in a gap.
+    if (!model.description().recursive) features.seen_centre(memory.data(), centre, group.lanes);
     features.drive_to(dt_ratio, u, input, group.lanes);
   }
   const int M = features.meas_dim();
@@ -67,6 +75,20 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const doubl
   const int inputs = model.expert().map->input_dim();
   for (int i = 0; i < inputs; ++i)
     group.u.data()[at(inputs) + i * group.lanes] = before == nullptr ? 0 : u[i];
+}
+
+void fill_forwards(const model::LearnedModel<float>& model, int lane, const LaneWindow& window,
+                   LaneMemory& memory, model::LaneGroup<float>& group) {
+  const auto M = static_cast<std::ptrdiff_t>(model.meas_dim());
+  const auto U = static_cast<std::ptrdiff_t>(model.description().features.control_dim());
+  for (int k = 0; k < window.steps; ++k) {
+    const double* now = window.y + k * M;
+    const double* before = k == 0 ? window.before : now - M;
+    fill_step(model, k, lane, before, now, window.dt_ratio == nullptr ? 1.0 : window.dt_ratio[k],
+              window.u == nullptr || before == nullptr ? nullptr : window.u + (k - 1) * U, memory,
+              group);
+    fill_weights(k, lane, window.weight == nullptr ? nullptr : window.weight + k * M, group);
+  }
 }
 
 template <typename T>
@@ -86,15 +108,17 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece
     at[n * group.lanes] = piece.linearise[static_cast<std::ptrdiff_t>(step) * N + n];
 }
 
-#define KALMIA_INSTANTIATE(T)                                                            \
-  template void prepare_weights<T>(model::LaneGroup<T>&);                                \
-  template void fill_weights<T>(int, int, const double*, model::LaneGroup<T>&);          \
-  template void prepare_group<T>(const model::LearnedModel<T>&, int, int, bool,          \
-                                 model::LaneGroup<T>&);                                  \
-  template void fill_step<T>(const model::LearnedModel<T>&, int, int, const double*,     \
-                             const double*, double, const double*, LaneMemory&,          \
-                             model::LaneGroup<T>&);                                      \
-  template void fill_step<T>(const model::LearnedModel<T>&, int, int, const Piece&, int, \
+#define KALMIA_INSTANTIATE(T)                                                                    \
+  template void prepare_weights<T>(model::LaneGroup<T>&);                                        \
+  template void fill_weights<T>(int, int, const double*, model::LaneGroup<T>&);                  \
+  template void prepare_group<T>(const model::LearnedModel<T>&, int, int, bool,                  \
+                                 model::LaneGroup<T>&);                                          \
+  template void prepare_group<T>(const model::LearnedModel<T>&, const model::Architecture&, int, \
+                                 int, bool, model::LaneGroup<T>&);                               \
+  template void fill_step<T>(const model::LearnedModel<T>&, int, int, const double*,             \
+                             const double*, double, const double*, LaneMemory&,                  \
+                             model::LaneGroup<T>&);                                              \
+  template void fill_step<T>(const model::LearnedModel<T>&, int, int, const Piece&, int,         \
                              LaneMemory&, model::LaneGroup<T>&);
 KALMIA_INSTANTIATE(float)
 KALMIA_INSTANTIATE(double)

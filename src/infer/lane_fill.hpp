@@ -22,8 +22,12 @@ struct Piece {
   const double* weight = nullptr;
 };
 
-/// Makes room for windows of `steps` x `lanes` with missing values and centred residuals;
-/// `irregular`: with steps of different lengths.
+/// Makes room for windows of `steps` x `lanes` with missing values and centred residuals, for
+/// networks of an architecture (the filter's, if none is given); `irregular`: with steps of
+/// different lengths.
+template <typename T>
+void prepare_group(const model::LearnedModel<T>& model, const model::Architecture& architecture,
+                   int steps, int lanes, bool irregular, model::LaneGroup<T>& group);
 template <typename T>
 void prepare_group(const model::LearnedModel<T>& model, int steps, int lanes, bool irregular,
                    model::LaneGroup<T>& group);
@@ -47,6 +51,22 @@ template <typename T>
 void fill_step(const model::LearnedModel<T>& model, int k, int lane, const double* before,
                const double* now, double dt_ratio, const double* u, LaneMemory& memory,
                model::LaneGroup<T>& group);
+
+/// A stretch of a series that a lane reads in one window, in the model's units.
+struct LaneWindow {
+  const double* y = nullptr;         ///< steps x M, NaN = missing
+  const double* before = nullptr;    ///< y of the step before; null where a series starts
+  const double* dt_ratio = nullptr;  ///< lengths of the steps over the usual one; null: 1
+  /// Inputs at each step, steps x U, with those of the step before in front of them if there is
+  /// one; null where there are none.
+  const double* u = nullptr;
+  const double* weight = nullptr;  ///< of the measurements' noise, steps x M; null: 1
+  int steps = 0;
+};
+
+/// The same for all steps of a window. `memory`: the values seen last before it; moved on.
+void fill_forwards(const model::LearnedModel<float>& model, int lane, const LaneWindow& window,
+                   LaneMemory& memory, model::LaneGroup<float>& group);
 
 /// The same for step `step` of a piece, whose first step starts a series, with its weights and
 /// where to linearise.

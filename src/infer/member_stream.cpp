@@ -30,6 +30,8 @@ model::StreamResult MemberStream::step(const double* now, double dt_ratio, const
 void MemberStream::show(const double* shown) {
   model.description().features.step_to(shown, last.data(), state.features.data(),
                                        state.centre.data());
+  if (!model.description().recursive)
+    model.description().features.seen_centre(last.data(), state.centre.data());
 }
 
 bool MemberStream::finite() const {

@@ -21,10 +21,12 @@ struct Model::Impl {
     for (const auto& each : others) all.push_back(each.get());
     return all;
   }
-  /// Some member has networks that read the future.
-  bool has_fusion() const {
-    return std::ranges::any_of(members(),
-                               [](const auto* member) { return member->fusion() != nullptr; });
+  /// How the smoother that was trained is called; empty if no member has one.
+  std::string trained_smoother() const {
+    for (const auto* member : members())
+      if (member->smoother() != nullptr)
+        return model::smoother_name(member->description().smoother.kind);
+    return {};
   }
   const std::optional<model::Calibration>& calibration() const {
     return learned->description().calibration;

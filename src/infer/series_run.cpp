@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "data/value_checks.hpp"
+#include "infer/leak.hpp"
 #include "kalman/classical_batch.hpp"
 #include "kalman/matrix_checks.hpp"
 
@@ -154,14 +155,17 @@ std::vector<Piece> SeriesRun::pieces_of(const std::vector<int>& series) const {
 void SeriesRun::smooth(FilterPass& pass, const std::vector<int>& series,
                        const SmoothOptions& options) {
   const auto name_of = [&](int piece) { return name(series[static_cast<std::size_t>(piece)]); };
-  const bool fused =
-      options.method == "fused" || (options.method == "auto" && model_.fusion() != nullptr &&
-                                    options.iterations == 0 && !scaled_.weighted());
-  if (fused && scaled_.weighted())
-    throw ConfigError(
-        "the fused smoother does not use the noise of each value (noise_columns); smooth with "
-        "method = linearized");
-  if (fused) return fuse_pass(model_, pieces_of(series), pass, team_, name_of);
+  const bool networks =
+      options.method == "auto"
+          ? model_.smoother() != nullptr && options.iterations == 0 && !scaled_.weighted()
+          : options.method != "linearized";
+  if (networks && scaled_.weighted())
+    throw ConfigError("the " + options.method +
+                      " smoother does not use the noise of each value (noise_columns); smooth with "
+                      "method = linearized");
+  if (networks && model_.smoother()->two_sided())
+    return smooth_two_sided(model_, pieces_of(series), pass, team_, name_of);
+  if (networks) return fuse_pass(model_, pieces_of(series), pass, team_, name_of);
   smooth_pass(pass, team_, name_of);
   iterate(pass, series, options.iterations);
 }
@@ -186,6 +190,12 @@ void SeriesRun::iterate(FilterPass& pass, const std::vector<int>& series, int it
     pass.moments.smoothed = std::move(again.moments.smoothed);
     if (change < kSettled) break;
   }
+}
+
+double SeriesRun::leak() {
+  std::vector<int> all(static_cast<std::size_t>(scaled_.series_count()));
+  std::iota(all.begin(), all.end(), 0);
+  return measure_leak(model_, pieces_of(all), team_);
 }
 
 Estimates SeriesRun::empty_estimates() const {

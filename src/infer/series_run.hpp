@@ -25,6 +25,9 @@ class SeriesRun {
   /// for.
   void smooth(FilterPass& pass, const std::vector<int>& series, const SmoothOptions& options);
 
+  /// The leak of the trained smoother over all series.
+  double leak();
+
   /// Estimates without series yet: names, and how many values were measured.
   Estimates empty_estimates() const;
   /// The log-likelihood of all measured values in the user's units, from the engine's nll.

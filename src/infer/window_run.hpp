@@ -34,15 +34,22 @@ class LaneMoments {
   void x_filt(int i, int N, double* out) const { copy(panels_.x_filt, i, N, out); }
   void P_filt(int i, int N, double* out) const { copy(panels_.P_filt, i, N * N, out); }
   void F(int i, int N, double* out) const { copy(panels_.F, i, N * N, out); }
-  double nll(int i) const { return panels_.nll[i * lanes_ + lane_]; }
+  double nll(int i) const { return panels_.nll[(first_ + i) * lanes_ + lane_]; }
+  /// The same without the first `steps`.
+  LaneMoments from(int steps) const {
+    LaneMoments later = *this;
+    later.first_ += steps;
+    return later;
+  }
 
  private:
   void copy(const double* panel, int i, int rows, double* out) const {
-    const double* from = panel + static_cast<std::ptrdiff_t>(i) * rows * lanes_ + lane_;
+    const double* from = panel + static_cast<std::ptrdiff_t>(first_ + i) * rows * lanes_ + lane_;
     for (int r = 0; r < rows; ++r) out[r] = from[static_cast<std::ptrdiff_t>(r) * lanes_];
   }
   model::WindowMoments panels_;
   int lanes_, lane_;
+  int first_ = 0;
 };
 
 /// Steps of a window: its panels stay in the cache, and short series waste little.
@@ -81,7 +88,8 @@ template <typename T>
 struct WindowRun {
   model::WindowModel<T> model;
   Wanted wanted;
-  std::vector<int> steps;  ///< of each piece
+  std::vector<int> steps;   ///< of each piece
+  int window = kRunWindow;  ///< steps at a time
   /// Makes room in a group for windows of so many steps and lanes.
   std::function<void(int steps, int lanes, model::LaneGroup<T>&)> prepare;
   /// A function that fills the lanes of one group of pieces: step i of a window in `lane` with step
@@ -107,7 +115,7 @@ void run_windows(const WindowRun<T>& run, ThreadTeam& team) {
                    [&](int a, int b) { return steps_of(a) > steps_of(b); });
   const int count = static_cast<int>(run.steps.size());
   const int lanes = std::min(model::kGroupLanes, lanes::padded_lanes(count));
-  const int window = std::min(kRunWindow, std::max(steps_of(order[0]), 1));
+  const int window = std::min(run.window, std::max(steps_of(order[0]), 1));
   std::vector<std::unique_ptr<WindowRunner<T>>> runners(static_cast<std::size_t>(team.size()));
 
   team.run((count + lanes - 1) / lanes, [&](int task, int thread) {

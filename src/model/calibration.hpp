@@ -4,11 +4,12 @@
 namespace kalmia::model {
 
 /// What the covariance of a state is multiplied by before its own measurement is added: P[k|<k] of
-/// the filter, and what all other measurements say, of either smoother. 1: as computed.
+/// the filter, and what all other measurements say, of either
+/// smoother. 1: as computed.
 struct Calibration {
   double filter = 1;
   double linearized = 1;
-  double fused = 1;
+  double trained = 1;  ///< the smoother with networks of its own
 };
 
 }  // namespace kalmia::model

@@ -48,16 +48,16 @@ void FeatureSpec::step_to(const double* y, double* last, T* features, double* ce
   }
 }
 
-void FeatureSpec::future_centre(const double* last, double* centre, std::ptrdiff_t stride) const {
+void FeatureSpec::seen_centre(const double* seen, double* centre, std::ptrdiff_t stride) const {
   const bool any =
-      std::any_of(last, last + meas_dim(), [](double value) { return !std::isnan(value); });
+      std::any_of(seen, seen + meas_dim(), [](double value) { return !std::isnan(value); });
   for (int n = 0; n < state_dim(); ++n) {
     const int channel = channel_of_state[static_cast<std::size_t>(n)];
-    const bool seen = channel < 0 ? any : !std::isnan(last[channel]);
-    centre[n * stride] = seen ? 0 : std::numeric_limits<double>::quiet_NaN();
+    const bool known = channel < 0 ? any : !std::isnan(seen[channel]);
+    centre[n * stride] = known ? 0 : std::numeric_limits<double>::quiet_NaN();
   }
   for (std::size_t c = 0; c < mean.size(); ++c)
-    if (measured_state[c] >= 0) centre[measured_state[c] * stride] = last[c];
+    if (measured_state[c] >= 0) centre[measured_state[c] * stride] = seen[c];
 }
 
 template <typename T>

@@ -43,9 +43,9 @@ struct FeatureSpec {
   template <typename T>
   void step_to(const double* y, double* last, T* features, double* centre,
                std::ptrdiff_t stride = 1) const;
-  /// The centre of a smoother's state at k, from the values seen last after k (NaN: none yet):
-  /// the value of a measured state, 0 of others of its channel, NaN where nothing was seen.
-  void future_centre(const double* last, double* centre, std::ptrdiff_t stride = 1) const;
+  /// The centre of a state from one value of each channel, seen near it (NaN: none yet): the value
+  /// of a measured state, 0 of others of its channel, NaN where nothing was seen.
+  void seen_centre(const double* seen, double* centre, std::ptrdiff_t stride = 1) const;
   /// Writes the features of the step itself, which stand behind the channels': `dt_ratio` is its
   /// length over the usual one, `u` the U inputs.
   template <typename T>

@@ -54,7 +54,7 @@ const ModelDescription& checked(const ModelDescription& d) {
   require_finite("features.u_mean", d.features.u_mean);
   if (d.calibration)
     require_scales("calibration",
-                   {d.calibration->filter, d.calibration->linearized, d.calibration->fused});
+                   {d.calibration->filter, d.calibration->linearized, d.calibration->trained});
   return d;
 }
 
@@ -127,17 +127,22 @@ ArchitectureOptions architecture_options(const ModelDescription& description,
   options.taps = description.taps;
   options.hidden = description.hidden;
   options.decoder = description.decoder;
+  options.recursive = description.recursive;
   return options;
 }
 
-ArchitectureOptions fusion_options(const ModelDescription& description, const prior::Expert& expert,
-                                   const FusionSizes& sizes) {
+ArchitectureOptions smoother_options(const ModelDescription& description,
+                                     const prior::Expert& expert, const SmootherSizes& sizes) {
   ArchitectureOptions options = architecture_options(description, expert);
-  options.input_dim = description.features.channel_features();
   options.hidden = sizes.hidden;
   options.decoder = sizes.decoder;
-  options.recursive = false;
-  options.fusion = true;
+  options.recursive =
+      sizes.kind == SmootherKind::Recursive || sizes.kind == SmootherKind::RecursiveAlternative;
+  options.alternative = sizes.kind == SmootherKind::RecursiveAlternative;
+  options.fusion = sizes.kind == SmootherKind::Fused;
+  options.two_sided = !options.fusion;
+  // What drives a step has acted on the filter's prediction already.
+  if (options.fusion) options.input_dim = description.features.channel_features();
   return options;
 }
 
@@ -168,21 +173,21 @@ void LearnedModel<T>::set_theta(const std::vector<double>& theta) {
 }
 
 template <typename T>
-void LearnedModel<T>::set_fusion(const FusionSizes& sizes, std::span<const float> parameters) {
-  std::unique_ptr<FusionNetworks> networks;
+void LearnedModel<T>::set_smoother(const SmootherSizes& sizes, std::span<const float> parameters) {
+  std::unique_ptr<SmootherNetworks> networks;
   if (sizes.hidden > 0)
-    networks =
-        std::make_unique<FusionNetworks>(fusion_options(description_, expert_, sizes), parameters);
-  description_.fusion = sizes;
-  fusion_ = std::move(networks);
+    networks = std::make_unique<SmootherNetworks>(smoother_options(description_, expert_, sizes),
+                                                  parameters);
+  description_.smoother = sizes;
+  smoother_ = std::move(networks);
 }
 
 template <typename T>
-WindowModel<T> LearnedModel<T>::fusion_window() const {
+WindowModel<T> LearnedModel<T>::smoother_window() const {
   WindowModel<T> result = window();
   if constexpr (std::is_same_v<T, float>) {
-    result.architecture = &fusion_->architecture();
-    result.network = &fusion_->network();
+    result.architecture = &smoother_->architecture();
+    result.network = &smoother_->network();
   }
   return result;
 }

@@ -13,8 +13,8 @@
 #include "model/channels.hpp"
 #include "model/drive.hpp"
 #include "model/features.hpp"
-#include "model/fusion_model.hpp"
 #include "model/network.hpp"
+#include "model/smoother_networks.hpp"
 #include "model/window.hpp"
 #include "prior/expert.hpp"
 
@@ -40,9 +40,11 @@ struct ModelDescription {
   FeatureSpec features;
   nn::EncoderKind encoder = nn::EncoderKind::Gru;
   int taps = 16;  ///< of a convolutional encoder
+  /// p(x[k] | x[k-1], y[<k]), or p(x[k] | y[<k]) directly: a recurrent filter, without expert map.
+  bool recursive = true;
   int hidden = 1;
   std::vector<int> decoder;  ///< widths; empty and hidden 1: a static model, without networks
-  FusionSizes fusion;        ///< networks of the leak-free smoother
+  SmootherSizes smoother;    ///< networks of a trained smoother
   std::string noise;         ///< as the user stated it
   /// Of a model fitted to data that say how noisy each value is: the deviations that R stands for
   /// (M, in the user's units). Empty: R is the noise of every step.
@@ -101,16 +103,17 @@ class LearnedModel {
   void set_calibration(const Calibration& calibration) { description_.calibration = calibration; }
   void set_summary(std::string json) { description_.summary_json = std::move(json); }
 
-  /// The leak-free smoother's networks, or null.
-  const FusionNetworks* fusion() const { return fusion_.get(); }
-  /// Gives the model a smoother of description().fusion's sizes, or takes it away (no numbers).
-  void set_fusion(const FusionSizes& sizes, std::span<const float> parameters);
+  /// The trained smoother's networks, or null.
+  const SmootherNetworks* smoother() const { return smoother_.get(); }
+  /// Gives the model a smoother of description().smoother's sizes, or takes it away (no numbers).
+  void set_smoother(const SmootherSizes& sizes, std::span<const float> parameters);
   /// New numbers for the smoother it has.
-  void set_fusion_parameters(std::span<const float> parameters) {
-    fusion_->set_parameters(parameters);
+  void set_smoother_parameters(std::span<const float> parameters) {
+    smoother_->set_parameters(parameters);
   }
-  /// What the engine runs to smooth, on series in reverse; needs a smoother, and T = float.
-  WindowModel<T> fusion_window() const;
+  /// What the engine runs to smooth (if fused, on series in reverse); needs a smoother, and T =
+  /// float.
+  WindowModel<T> smoother_window() const;
 
   /// What the engine runs; valid as long as this object.
   WindowModel<T> window() const {
@@ -133,7 +136,7 @@ class LearnedModel {
   kalman::Emission emission_;
   Buffer<T> parameters_;
   PackedNetwork<T> network_;
-  std::unique_ptr<FusionNetworks> fusion_;
+  std::unique_ptr<SmootherNetworks> smoother_;
   kalman::RobustOptions robust_;
 };
 
@@ -144,7 +147,7 @@ prior::Expert expert_of(const ModelDescription& description);
 ArchitectureOptions architecture_options(const ModelDescription& description,
                                          const prior::Expert& expert);
 /// That of its smoother with networks of these sizes.
-ArchitectureOptions fusion_options(const ModelDescription& description, const prior::Expert& expert,
-                                   const FusionSizes& sizes);
+ArchitectureOptions smoother_options(const ModelDescription& description,
+                                     const prior::Expert& expert, const SmootherSizes& sizes);
 
 }  // namespace kalmia::model

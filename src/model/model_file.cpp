@@ -22,12 +22,14 @@ const std::string kSmootherPrefix = "smoother.";
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLargestHeader = std::size_t{100} << 20;  // the limit of safetensors
 
-Json to_json(const FusionSizes& sizes) {
-  return {{"hidden", sizes.hidden}, {"decoder", sizes.decoder}};
+Json to_json(const SmootherSizes& sizes) {
+  return {
+      {"kind", smoother_name(sizes.kind)}, {"hidden", sizes.hidden}, {"decoder", sizes.decoder}};
 }
 
-FusionSizes sizes_of(const Json& json) {
-  FusionSizes sizes;
+SmootherSizes sizes_of(const Json& json) {
+  SmootherSizes sizes;
+  sizes.kind = smoother_of_name(json.at("kind").get<std::string>());
   json.at("hidden").get_to(sizes.hidden);
   json.at("decoder").get_to(sizes.decoder);
   return sizes;
@@ -37,13 +39,13 @@ Json to_json(const std::optional<Calibration>& calibration) {
   if (!calibration) return nullptr;
   return {{"filter", calibration->filter},
           {"linearized", calibration->linearized},
-          {"fused", calibration->fused}};
+          {"trained", calibration->trained}};
 }
 
 std::optional<Calibration> calibration_of(const Json& json) {
   if (json.is_null()) return std::nullopt;
   return Calibration{json.at("filter").get<double>(), json.at("linearized").get<double>(),
-                     json.at("fused").get<double>()};
+                     json.at("trained").get<double>()};
 }
 
 // What the names of a member's tensors begin with.
@@ -54,7 +56,7 @@ std::string member_prefix(std::size_t member) {
 Json to_json(const ModelDescription& d, FurtherMembers others) {
   Json further = Json::array();
   for (const auto& each : others)
-    further.push_back({{"smoother", to_json(each->description().fusion)}});
+    further.push_back({{"smoother", to_json(each->description().smoother)}});
   return {
       {"measured", d.measured_names},
       {"inputs", d.input_names},
@@ -65,11 +67,12 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
       {"noise_std", d.noise_std},
       {"tails", d.tails},
       {"networks",
-       {{"encoder", nn::encoder_name(d.encoder)},
+       {{"filter", d.recursive ? "recursive" : "recurrent"},
+        {"encoder", nn::encoder_name(d.encoder)},
         {"taps", d.taps},
         {"hidden", d.hidden},
         {"decoder", d.decoder}}},
-      {"smoother", to_json(d.fusion)},
+      {"smoother", to_json(d.smoother)},
       {"further_members", further},
       {"calibration", to_json(d.calibration)},
       {"units",
@@ -96,6 +99,12 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
   };
 }
 
+bool is_recursive(const std::string& filter) {
+  if (filter != "recursive" && filter != "recurrent")
+    throw ConfigError("filter = \"" + filter + "\", but it must be recursive or recurrent");
+  return filter == "recursive";
+}
+
 ModelDescription description_of(const Json& json) {
   ModelDescription d;
   json.at("measured").get_to(d.measured_names);
@@ -107,11 +116,12 @@ ModelDescription description_of(const Json& json) {
   json.at("noise_std").get_to(d.noise_std);
   json.at("tails").get_to(d.tails);
   const Json& networks = json.at("networks");
+  d.recursive = is_recursive(networks.at("filter").get<std::string>());
   d.encoder = nn::encoder_of_name(networks.at("encoder").get<std::string>());
   networks.at("taps").get_to(d.taps);
   networks.at("hidden").get_to(d.hidden);
   networks.at("decoder").get_to(d.decoder);
-  d.fusion = sizes_of(json.at("smoother"));
+  d.smoother = sizes_of(json.at("smoother"));
   d.calibration = calibration_of(json.at("calibration"));
   const Json& units = json.at("units");
   units.at("y_scale").get_to(d.units.y_scale);
@@ -232,27 +242,27 @@ void check_widths(int hidden, const std::vector<int>& decoder, std::string_view 
                        " units wide, more than there are numbers in the file");
 }
 
-// Member number `member` of a description; `fusion`: the sizes of its smoother.
+// Member number `member` of a description; `smoother`: the sizes of its smoother.
 std::unique_ptr<LearnedModel<float>> read_member(std::size_t member, const ModelDescription& d,
-                                                 const FusionSizes& fusion, const Json& tensors,
+                                                 const SmootherSizes& smoother, const Json& tensors,
                                                  std::string_view data, const std::string& source) {
   check_widths(d.hidden, d.decoder, data, source);
-  check_widths(fusion.hidden, fusion.decoder, data, source);
+  check_widths(smoother.hidden, smoother.decoder, data, source);
   const std::string prefix = member_prefix(member);
   const prior::Expert expert = expert_of(d);
   const Architecture architecture(architecture_options(d, expert));
   std::vector<float> parameters = read_parameters(architecture, prefix, tensors, data, source);
-  std::vector<float> fusion_parameters;
-  if (fusion.hidden > 0)
-    fusion_parameters = read_parameters(Architecture(fusion_options(d, expert, fusion)),
-                                        prefix + kSmootherPrefix, tensors, data, source);
+  std::vector<float> smoother_parameters;
+  if (smoother.hidden > 0)
+    smoother_parameters = read_parameters(Architecture(smoother_options(d, expert, smoother)),
+                                          prefix + kSmootherPrefix, tensors, data, source);
   const int M = expert.meas_dim();
   std::vector<double> R(static_cast<std::size_t>(M * M));
   const std::string_view found =
       tensor(tensors, prefix + "noise.R", "F64", {M, M}, R.size() * sizeof(double), data, source);
   std::memcpy(R.data(), found.data(), found.size());
   auto model = std::make_unique<LearnedModel<float>>(d, std::move(parameters), std::move(R));
-  model->set_fusion(fusion, fusion_parameters);
+  model->set_smoother(smoother, smoother_parameters);
   return model;
 }
 
@@ -283,7 +293,7 @@ std::vector<std::unique_ptr<LearnedModel<float>>> parse(const std::string& bytes
   const Json json = Json::parse(metadata.at("description").get<std::string>());
   const ModelDescription d = description_of(json);
   std::vector<std::unique_ptr<LearnedModel<float>>> members;
-  members.push_back(read_member(0, d, d.fusion, tensors, parts.data, source));
+  members.push_back(read_member(0, d, d.smoother, tensors, parts.data, source));
   for (const Json& each : json.at("further_members"))
     members.push_back(
         read_member(members.size(), d, sizes_of(each.at("smoother")), tensors, parts.data, source));
@@ -314,10 +324,10 @@ std::string model_file_bytes(const LearnedModel<float>& model, FurtherMembers ot
     for (const nn::ParameterView& view : members[i]->architecture().parameters.views())
       add(prefix + view.name, "F32", shape_of(view), members[i]->parameters().data() + view.offset,
           static_cast<std::size_t>(view.size()) * sizeof(float));
-    if (const FusionNetworks* fusion = members[i]->fusion())
-      for (const nn::ParameterView& view : fusion->architecture().parameters.views())
+    if (const SmootherNetworks* smoother = members[i]->smoother())
+      for (const nn::ParameterView& view : smoother->architecture().parameters.views())
         add(prefix + kSmootherPrefix + view.name, "F32", shape_of(view),
-            fusion->parameters().data() + view.offset,
+            smoother->parameters().data() + view.offset,
             static_cast<std::size_t>(view.size()) * sizeof(float));
   }
 

@@ -56,8 +56,9 @@ struct WindowInput {
   const double* observed = nullptr;
   /// state_dim rows c[k], or null for 0: the learned residual acts on x[k-1] - c[k], not on x[k-1].
   /// Where c[k] of a state is not finite the residual's column of F for that state is left out, and
-  /// where no entry of c[k] is finite its e too: F and e are then the expert map's. (Recursive
-  /// models only.)
+  /// where no entry of c[k] is finite its e too: F and e are then the expert map's. A recurrent
+  /// model's state is relative to it: x[k] ~ N(c[k] + e, L L'), and a state whose c[k] is not
+  /// finite is as uncertain as before the first measurement.
   const double* centre = nullptr;
   /// state_dim rows: where the expert map of the step that leads to k is linearised (a state at
   /// k-1); null: at the filter's own state. Forward only.
@@ -104,7 +105,7 @@ struct WindowMoments {
   double* P_pred = nullptr;  ///< P[k|<k], N N rows
   double* x_filt = nullptr;  ///< x[k|<=k], N rows
   double* P_filt = nullptr;  ///< P[k|<=k], N N rows
-  double* F = nullptr;       ///< F[k], N N rows, for linearized smoothing
+  double* F = nullptr;       ///< F[k], N N rows, for linearized smoothing; 0 of recurrent models
   double* nll = nullptr;     ///< r' M^-1 r + log det M, 1 row
   double* weight = nullptr;  ///< of the components, M rows; where noise is weighted or Student-t
 };

@@ -347,7 +347,8 @@ class RecursionPass {
     alignas(kLineBytes) double fresh[kLanes], ended[kLanes];
     for (int b = 0; b < kLanes; ++b) {
       ended[b] = k >= lane_length(in_, first_ + b) ? 1.0 : 0.0;
-      fresh[b] = first_step && ended[b] == 0.0 && lane_fresh(in_, first_ + b) ? 1.0 : 0.0;
+      fresh[b] =
+          first_step && ended[b] == 0.0 && has_start() && lane_fresh(in_, first_ + b) ? 1.0 : 0.0;
       result.any = result.any || fresh[b] != 0 || ended[b] != 0;
     }
     result.fresh = nonzero(load(fresh));
@@ -380,7 +381,8 @@ class RecursionPass {
   //
   // where c is not finite the state's column of F_out is left out, and where no entry of c is,
   // e_out too. L = L_out sqrt(dt[k] / dt). A lane that starts here has F = 0, e = initial.e, L =
-  // initial.L instead; one past its end has F = I, e = 0, L = 0, so that its state stays as it is.
+  // initial.L instead (a two-sided recurrent model with a centre has the future to go by, and so no
+  // start); one past its end has F = I, e = 0, L = 0, so that its state stays as it is.
   void read_transition(int k, const double* x) {
     const T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
     const T* out = record + panel(rows_.out) + first_;
@@ -389,7 +391,7 @@ class RecursionPass {
       map_->forward(map_point(point_of(k, x)), F_, e_, ws_.map_scratch.data());
     } else {
       for (int i = 0; i < N(); ++i) store(zero<double>(), e_ + i * kLanes);
-      for (int i = 0; i < N() * N() && recursive_; ++i) store(zero<double>(), F_ + i * kLanes);
+      for (int i = 0; i < N() * N(); ++i) store(zero<double>(), F_ + i * kLanes);
     }
     if (centred()) {
       read_centre(k);
@@ -419,8 +421,28 @@ class RecursionPass {
     if (in_.dt != nullptr)
       for (int i = 0; i < lanes::triangle_size(N()); ++i)
         store(load(L_ + i * kLanes) * load(dt_scale_), L_ + i * kLanes);
+    if (about_centre()) add_centre(k);
     const Exceptions except = exceptions_at(k);
     if (except.any) override_transition(except);
+  }
+  // A recurrent model's state is relative to the centre: e = c + e_out. A state whose c is not
+  // finite has initial.e and the deviation of initial.L instead.
+  void add_centre(int k) {
+    read_centre(k);
+    const PackedNetwork<T>& net = *model_.network;
+    for (int i = 0; i < N(); ++i) {
+      const LineMask<double> known = nonzero(load(active_ + i * kLanes));
+      double* e = e_ + i * kLanes;
+      store(select(known, load(e) + load(centre_ + i * kLanes),
+                   broadcast(net.initial_e[static_cast<std::size_t>(i)])),
+            e);
+      for (int j = 0; j <= i; ++j) {
+        const int entry = lanes::triangle_index(i, j);
+        const D initial =
+            i == j ? broadcast(net.initial_L[static_cast<std::size_t>(entry)]) : zero<double>();
+        store(select(known, load(L_ + entry * kLanes), initial), L_ + entry * kLanes);
+      }
+    }
   }
   // Sets dt_ and u_ to those of step k.
   void read_step(int k) {
@@ -441,6 +463,9 @@ class RecursionPass {
   }
   kalman::MapPoint map_point(const double* x) const { return {x, dt_, u_, model_.theta}; }
   bool centred() const { return recursive_ && in_.centre != nullptr; }
+  bool about_centre() const { return !recursive_ && in_.centre != nullptr; }
+  // Whether a series begins with the initial state.
+  bool has_start() const { return !about_centre() || !arch_.options.two_sided; }
   // Sets active_ to 1 where the centre is finite, else 0, and centre_ to it or to 0. The last line
   // of active_ is 1 where any entry of the centre is finite.
   void read_centre(int k) {
@@ -503,6 +528,7 @@ class RecursionPass {
                                 double* d_x) {
     const Exceptions except = exceptions_at(k);
     if (except.any) take_overridden_adjoints(except, lane_ok);
+    if (about_centre()) take_uncentred_adjoints(k, lane_ok);
     if (map_ != nullptr) add_map_adjoint(except, x, d_x);
     if (in_.dt != nullptr)
       for (int i = 0; i < lanes::triangle_size(N()); ++i)
@@ -562,6 +588,26 @@ class RecursionPass {
     for (int i = 0; i < lanes::triangle_size(N()); ++i)
       move(d_L_ + i * kLanes, d_initial + (N() + i) * kLanes);
     for (int i = 0; i < N() * N() && recursive_; ++i) move(d_F_ + i * kLanes, nullptr);
+  }
+
+  // Adjoint of add_centre: those of a state without a centre go to the initial state.
+  void take_uncentred_adjoints(int k, const LineMask<double>& lane_ok) {
+    read_centre(k);
+    const D none = zero<double>();
+    const auto move = [&](const LineMask<double>& known, double* line, double* sum) HWY_ATTR {
+      const D value = load(line);
+      if (sum != nullptr) store(load(sum) + select(lane_ok, select(known, none, value), none), sum);
+      store(select(known, value, none), line);
+    };
+    double* d_initial = ws_.d_initial.data();
+    for (int i = 0; i < N(); ++i) {
+      const LineMask<double> known = nonzero(load(active_ + i * kLanes));
+      move(known, d_x_pred_ + i * kLanes, d_initial + i * kLanes);
+      for (int j = 0; j <= i; ++j) {
+        const int entry = lanes::triangle_index(i, j);
+        move(known, d_L_ + entry * kLanes, i == j ? d_initial + (N() + entry) * kLanes : nullptr);
+      }
+    }
   }
 
   const WindowModel<T>& model_;

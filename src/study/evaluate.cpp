@@ -12,8 +12,11 @@ Evaluation evaluate(const Model& model, const Dataset& given, const EvaluateOpti
                     static_cast<std::size_t>(model.meas_dim()));
   const Dataset shown = study::shown_data(data, options);
   const Analysis analysis = model.analyse(shown, options.threads, options.smoothing);
-  return study::score(data, shown, analysis.filtered, analysis.smoothed, analysis.innovations,
-                      model.emission(), model.noise());
+  Evaluation evaluation = study::score(data, shown, analysis.filtered, analysis.smoothed,
+                                       analysis.innovations, model.emission(), model.noise());
+  if (options.smoothing.method != "linearized" && options.smoothing.iterations == 0)
+    evaluation.leak = model.leak(shown, options.threads);
+  return evaluation;
 }
 
 }  // namespace kalmia

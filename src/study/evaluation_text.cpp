@@ -49,6 +49,7 @@ std::string Evaluation::to_text() const {
   text += line("within 95 % bars", {{"", coverage95}}, "(0.95 if the bars are right)");
   text += line("whiteness, p-value", {{"", whiteness_p}},
                "(below 0.01: the innovations are not white)");
+  text += line("leak", {{"", leak}}, "(of a measurement into its own prediction; 0: none)");
   return text;
 }
 
@@ -72,6 +73,7 @@ std::string Evaluation::to_json() const {
   json["coverage95"] = number(coverage95);
   json["whiteness_p"] = number(whiteness_p);
   json["reducible_error"] = number(reducible_error);
+  json["leak"] = number(leak);
   json["steps"] = steps;
   json["measured_values"] = measured_values;
   return json.dump(2);

@@ -232,7 +232,7 @@ std::vector<FitFactor> find_factors(const Model& model, const Dataset& data,
   std::vector<int> first;
   for (const HeldOut& each : held_out) first.push_back(each.score_from - each.stretch.begin);
   std::vector<FitFactor> factors;
-  const auto add = [&](const char* what, const std::vector<Innovations>& innovations,
+  const auto add = [&](const std::string& what, const std::vector<Innovations>& innovations,
                        double further_error) {
     factors.push_back(find_factor(innovations, first, R, further_error));
     factors.back().what = what;
@@ -240,14 +240,15 @@ std::vector<FitFactor> find_factors(const Model& model, const Dataset& data,
   const infer::Combined filtered =
       infer::combine(model.impl(), shown, threads, {.innovations = true}, {});
   add("filter", filtered.analysis.innovations, 0);
-  for (const char* method : {"linearized", "fused"}) {
-    if (method == std::string("fused") && !model.impl().has_fusion()) continue;
-    const SmoothOptions smoothing{.method = method};
+  const std::string trained = model.impl().trained_smoother();
+  for (const std::string& method : {std::string("linearized"), trained}) {
+    if (method.empty()) continue;
+    const SmoothOptions smoothing{.method = method == trained ? "auto" : method};
     infer::Parts parts{.smoothed = true, .left_out = true};
     double width_error = 0;
     infer::Combined smoothed = infer::combine(model.impl(), shown, threads, parts, smoothing);
-    // Fused networks never see the measurement that they predict.
-    if (method == std::string("linearized") && has_networks(model.impl())) {
+    // Networks that read the future never see the measurement that they predict.
+    if (method != trained && has_networks(model.impl())) {
       double gain = 0;
       for (std::size_t s = 0; s < first.size(); ++s)
         gain = std::accumulate(smoothed.own_gain[s].begin() + first[s], smoothed.own_gain[s].end(),

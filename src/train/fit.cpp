@@ -71,7 +71,7 @@ class Fitter {
                                      summary_);
     }
     if (members.empty()) members.push_back({0, static_->alone<float>(), summary_.best_held_out});
-    if (options_.model.smoother == "fused" && options_.model.hidden > 0 && !little_data_ &&
+    if (options_.model.smoother != "linearized" && options_.model.hidden > 0 && !little_data_ &&
         !stopped_)
       train::train_smoothers(members, *scaled_, split_, options_, team_, progress, summary_);
     return result(members);
@@ -104,7 +104,7 @@ class Fitter {
     for (const FitFactor& each : summary_.calibration) {
       (each.what == "filter"       ? found.filter
        : each.what == "linearized" ? found.linearized
-                                   : found.fused) = each.factor;
+                                   : found.trained) = each.factor;
       if (!each.determined)
         summary_.notes.push_back(
             "the held-out measurements say too little about the covariances (" + each.what +
@@ -158,6 +158,24 @@ class Fitter {
                                ", one differs by " + number_text(drive_.furthest) + ")");
   }
 
+  // Of a recurrent model the likelihood sees what is measured, and nothing else ties states down.
+  void note_unmeasured() {
+    const bool filter = options_.model.filter == "recurrent";
+    if ((!filter && options_.model.smoother != "recurrent") || options_.model.hidden == 0) return;
+    const prior::Expert expert = model::expert_of(static_->description);
+    if (expert.emission != nullptr) return;
+    const auto N = static_cast<std::size_t>(expert.state_dim());
+    std::string unseen;
+    for (std::size_t n = 0; n < N; ++n) {
+      bool seen = false;
+      for (std::size_t i = n; i < expert.H.size(); i += N) seen = seen || expert.H[i] != 0;
+      if (!seen) unseen += (unseen.empty() ? "" : ", ") + expert.state_names[n];
+    }
+    if (!unseen.empty())
+      summary_.notes.push_back(std::string("a recurrent ") + (filter ? "filter" : "smoother") +
+                               " estimates what is measured alone, not " + unseen);
+  }
+
   // Fits the static model of every candidate and keeps the best.
   void choose_prior() {
     const bool any = options_.model.prior == "auto";
@@ -208,6 +226,7 @@ class Fitter {
     }
     summary_.prior = static_->description.prior.name;
     summary_.prior_chosen = automatic;
+    note_unmeasured();
     summary_.parameters = learned_parameters(static_->description);
     summary_.static_held_out = summary_.best_held_out = best;
     summary_.static_seconds = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -270,6 +289,10 @@ class Fitter {
     if (d.data.noise_columns.size() > 1 && d.data.noise_columns[0] == d.data.noise_columns[1])
       d.data.noise_columns.resize(1);
     const prior::Expert expert = model::expert_of(d);
+    if (options_.model.smoother == "recursive-alternative" && expert.emission != nullptr)
+      throw ConfigError(
+          "model.smoother = recursive-alternative, but the measurements are no linear functions of "
+          "the states; use recursive");
     d.units = model::make_units(expert, channels_, d.dt);
     d.features = model::make_features(expert, channels_, drive_, d.units);
     return d;

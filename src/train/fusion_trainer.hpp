@@ -1,18 +1,15 @@
-// The last stage of training, if it is asked for: the leak-free smoother on top of the finished
-// filter, by the likelihood of each measurement given all others.
+// Training of the leak-free smoother: what the future adds to the finished filter.
 #pragma once
 
-#include <functional>
+#include <memory>
 
-#include "kalmia/fit.hpp"
-#include "train/training_data.hpp"
+#include "train/smoother_trainee.hpp"
 
 namespace kalmia::train {
 
-/// Trains a smoother for `model`, and gives it one if it predicts held-out measurements better than
-/// the filter. Fills in what the summary says about it.
-void train_fusion(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
-                  const FitOptions& options, ThreadTeam& team,
-                  const std::function<bool(FitProgress&)>& progress, FitSummary& summary);
+/// Gives `model` networks to start from, and trains them. All must outlive the stage.
+std::unique_ptr<SmootherStage> fusion_stage(model::LearnedModel<float>& model,
+                                            const ScaledData& data, const Split& split,
+                                            const FitOptions& options, ThreadTeam& team);
 
 }  // namespace kalmia::train

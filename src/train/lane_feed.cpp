@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "infer/two_sided_run.hpp"
+
 namespace kalmia::train {
 namespace {
 
@@ -45,10 +47,12 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
   std::size_t stretch = 0;
   std::ptrdiff_t passed = 0;  // steps in the stretches before
   for (int lane = 0; lane < lanes; ++lane) {
-    Cursor cursor{.memory = infer::empty_memory(data.meas_dim()),
-                  .before = std::vector<double>(static_cast<std::size_t>(data.meas_dim())),
-                  .gaps = GapMaker(options.gaps, RandomStream(options.seed, "gaps",
-                                                              static_cast<std::uint64_t>(lane)))};
+    Cursor cursor{
+        .memory = infer::empty_memory(data.meas_dim()),
+        .before = std::vector<double>(static_cast<std::size_t>(data.meas_dim())),
+        .gaps = GapMaker(options.gaps,
+                         RandomStream(options.seed, "gaps", static_cast<std::uint64_t>(lane))),
+        .starts = RandomStream(options.seed, "first windows", static_cast<std::uint64_t>(lane))};
     if (many) {
       cursor.stretch = draw_stretch();
       cursor.at = training_[static_cast<std::size_t>(cursor.stretch)].begin;
@@ -63,7 +67,9 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
   const int group_lanes = std::min(lanes, model::kGroupLanes);
   groups_.resize(static_cast<std::size_t>(lanes / group_lanes));
   for (auto& group : groups_) {
-    infer::prepare_group(model, options.window, group_lanes, data.irregular(), group);
+    infer::prepare_group(
+        model, options.two_sided ? model.smoother()->architecture() : model.architecture(),
+        options.window, group_lanes, data.irregular(), group);
     if (data.weighted()) infer::prepare_weights(group);
   }
 }
@@ -80,30 +86,41 @@ int LaneFeed::draw_stretch() {
   return order_[drawn_++];
 }
 
+// Steps of a lane's next window, if its stretch has as many.
+int LaneFeed::window_of(Cursor& cursor) const {
+  if (!options_.two_sided || !cursor.fresh) return options_.window;
+  return options_.window -
+         static_cast<int>(cursor.starts.below(static_cast<std::uint64_t>(options_.window)));
+}
+
 void LaneFeed::fill(int index, FedWindow& part) {
   model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   const auto M = static_cast<std::size_t>(data_.meas_dim());
-  std::vector<double> now(M);
+  std::vector<double> y;  // of a window, as it is shown
   for (int lane = 0; lane < group.lanes; ++lane) {
     Cursor& cursor = cursors_[static_cast<std::size_t>(index * group.lanes + lane)];
     const Stretch& stretch = training_[static_cast<std::size_t>(cursor.stretch)];
-    const int length = std::min(options_.window, stretch.end - cursor.at);
+    const int length = std::min(window_of(cursor), stretch.end - cursor.at);
     group.length[static_cast<std::size_t>(lane)] = length;
     group.fresh[static_cast<std::size_t>(lane)] = cursor.fresh ? 1 : 0;
+    const double* from = data_.at(stretch.series, cursor.at);
+    y.assign(from, from + static_cast<std::size_t>(length) * M);
     for (int k = 0; k < length; ++k) {
-      std::copy_n(data_.at(stretch.series, cursor.at + k), M, now.begin());
-      cursor.gaps.hide(data_.meas_dim(), now.data());
-      const bool starts = cursor.fresh && k == 0;
-      const int step = cursor.at + k;
-      const double* ratio = data_.dt_ratio(stretch.series, step);
-      infer::fill_step(model_, k, lane, starts ? nullptr : cursor.before.data(), now.data(),
-                       ratio == nullptr ? 1.0 : *ratio,
-                       starts ? nullptr : data_.inputs(stretch.series, step - 1), cursor.memory,
-                       group);
-      infer::fill_weights(k, lane, data_.weight(stretch.series, step), group);
-      part.measured.add(data_.measured(now.data()));
-      cursor.before = now;
+      double* now = y.data() + static_cast<std::size_t>(k) * M;
+      cursor.gaps.hide(data_.meas_dim(), now);
+      part.measured.add(data_.measured(now));
     }
+    const infer::LaneWindow window{y.data(),
+                                   cursor.fresh ? nullptr : cursor.before.data(),
+                                   data_.dt_ratio(stretch.series, cursor.at),
+                                   data_.inputs(stretch.series, cursor.at),
+                                   data_.weight(stretch.series, cursor.at),
+                                   length};
+    if (options_.two_sided)
+      infer::fill_two_sided(model_, lane, window, cursor.memory, group);
+    else
+      infer::fill_forwards(model_, lane, window, cursor.memory, group);
+    if (length > 0) cursor.before.assign(y.end() - static_cast<std::ptrdiff_t>(M), y.end());
     part.steps += length;
     cursor.at += length;
     cursor.fresh = false;

@@ -22,6 +22,9 @@ struct FeedOptions {
   /// data without any.
   double gaps = 0;
   std::uint64_t seed = 1;
+  /// Windows of the model's two-sided smoother, which reads the future within them. Lanes begin
+  /// with a shorter one, so that a step is now at the end of a window, now in the middle.
+  bool two_sided = false;
 };
 
 /// Lanes that suit so many steps of data: `most` at most; whole groups, or one small one.
@@ -67,9 +70,11 @@ class LaneFeed {
     infer::LaneMemory memory;
     std::vector<double> before;  // y of the step before, as it was shown
     GapMaker gaps;
+    RandomStream starts;
   };
 
   int draw_stretch();
+  int window_of(Cursor& cursor) const;
   void fill(int group, FedWindow& part);
 
   const model::LearnedModel<float>& model_;

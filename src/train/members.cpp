@@ -6,7 +6,7 @@
 
 #include "base/random.hpp"
 #include "infer/mixture.hpp"
-#include "train/fusion_trainer.hpp"
+#include "train/smoother_trainer.hpp"
 #include "train/trainer.hpp"
 
 namespace kalmia::train {
@@ -143,8 +143,9 @@ void train_smoothers(std::span<const Member> members, const ScaledData& data, co
     const Member& member = members[j];
     FitSummary own = summary;
     own.best_held_out = member.held_out;
-    train_fusion(*member.model, data, split, options_of(options, member.index), team,
-                 numbered(watched, static_cast<int>(j) + 1, static_cast<int>(members.size())), own);
+    train_smoother(*member.model, data, split, options_of(options, member.index), team,
+                   numbered(watched, static_cast<int>(j) + 1, static_cast<int>(members.size())),
+                   own);
     seconds += own.smoother_seconds;
     const auto index = static_cast<std::size_t>(member.index);
     if (index < summary.members.size()) summary.members[index].smoother = own.smoother;
@@ -155,6 +156,9 @@ void train_smoothers(std::span<const Member> members, const ScaledData& data, co
   summary.smoother_updates = best.smoother_updates;
   summary.smoother_best_update = best.smoother_best_update;
   summary.smoother_held_out = best.smoother_held_out;
+  summary.smoother_kind = best.smoother_kind;
+  summary.smoother_stop_reason = best.smoother_stop_reason;
+  summary.smoother_leak = best.smoother_leak;
   summary.smoother_seconds = seconds;
 }
 

@@ -33,10 +33,10 @@ model::NoiseSpec noise_of(const Dataset& data, const ModelOptions& options) {
   if (options.calibrate)
     throw ConfigError(
         "calibrate does not know the noise of each value (noise_columns); leave one of them out");
-  if (options.smoother == "fused")
-    throw ConfigError(
-        "smoother = \"fused\", but it does not use the noise of each value (noise_columns); take "
-        "linearized");
+  if (options.smoother != "linearized")
+    throw ConfigError("smoother = \"" + options.smoother +
+                      "\", but it does not use the noise of each value (noise_columns); take "
+                      "linearized");
   if (options.noise == "auto") noise.kind = model::NoiseSpec::Kind::Given;
   const std::vector<double> stds = typical_stds(data);
   noise.R.assign(stds.size() * stds.size(), 0.0);

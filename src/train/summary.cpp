@@ -110,10 +110,13 @@ Json lasting(const FitSummary& s) {
       {"rate_cuts", s.rate_cuts},
   };
   if (s.smoother_updates > 0)
-    json["smoother"] = {{"better", s.smoother},
+    json["smoother"] = {{"kind", s.smoother_kind},
+                        {"better", s.smoother},
+                        {"stop_reason", name_of(s.smoother_stop_reason)},
                         {"updates", s.smoother_updates},
                         {"best_update", s.smoother_best_update},
-                        {"held_out", number(s.smoother_held_out)}};
+                        {"held_out", number(s.smoother_held_out)},
+                        {"leak", s.smoother ? number(s.smoother_leak) : Json(nullptr)}};
   if (!s.members.empty()) json["members"] = members_json(s);
   if (!s.calibration.empty()) {
     Json& factors = json["calibration"] = Json::array();
@@ -179,8 +182,17 @@ void FitOptions::validate() const {
   if (model.calibrate && model.tails != "gaussian")
     wrong += "\n  model.calibrate with model.tails = " + model.tails +
              ", but innovations tell covariances only where noise is gaussian; leave one out";
-  check(model.smoother == "linearized" || model.smoother == "fused", "model.smoother",
-        model.smoother, "linearized or fused");
+  check(model.filter == "recursive" || model.filter == "recurrent", "model.filter", model.filter,
+        "recursive or recurrent");
+  check(model.smoother == "linearized" || model.smoother == "fused" ||
+            model.smoother == "recurrent" || model.smoother == "recursive" ||
+            model.smoother == "recursive-alternative",
+        "model.smoother", model.smoother,
+        "linearized, fused, recurrent, recursive or recursive-alternative");
+  check(model.smoother != "recursive-alternative" || model.tails == "gaussian", "model.smoother",
+        model.smoother,
+        "another where tails are not gaussian: its posterior is that of Gaussian "
+        "noise");
   for (const int width : model.decoder)
     check(width >= 1 && width <= 4096, "model.decoder", width, "in 1..4096");
   check(train.learning_rate > 0 && train.learning_rate <= 1, "train.learning_rate",
@@ -219,9 +231,14 @@ std::string FitSummary::brief() const {
   if (!members.empty()) text += members_text(*this);
   if (smoother_updates > 0)
     text += smoother
-                ? fmt::format("smoother: held-out loss {:.4f} at update {} of {}, {:.1f} s\n",
-                              smoother_held_out, smoother_best_update, smoother_updates,
-                              smoother_seconds)
+                ? fmt::format(
+                      "smoother ({}): held-out loss {:.4f} at update {} of {}, {:.1f} s, leak "
+                      "{:.4f}{}\n",
+                      smoother_kind, smoother_held_out, smoother_best_update, smoother_updates,
+                      smoother_seconds, smoother_leak,
+                      smoother_stop_reason == StopReason::NoisePredicted
+                          ? "; it ended where the noise itself was predicted"
+                          : "")
                 : fmt::format("smoother: none was better than the filter in {} updates, {:.1f} s\n",
                               smoother_updates, smoother_seconds);
   if (!calibration.empty()) text += calibration_text(*this);

@@ -8,6 +8,7 @@
 #include "train/averaged_adam.hpp"
 #include "train/lane_feed.hpp"
 #include "train/noise_factor.hpp"
+#include "train/smoother_start.hpp"
 #include "train/summary.hpp"
 
 namespace kalmia::train {
@@ -23,6 +24,34 @@ nn::AdamOptions adam_options(const TrainOptions& options) {
   return adam;
 }
 
+// The networks that training starts with: the static model's, or, of a recurrent filter, what was
+// measured last with the deviations from it.
+std::unique_ptr<model::LearnedModel<float>> starting_model(const StaticResult& start,
+                                                           const ScaledData& data,
+                                                           const Split& split,
+                                                           const FitOptions& options) {
+  const ModelOptions& sizes = options.model;
+  if (sizes.filter == "recursive")
+    return start.with_networks<float>(sizes.hidden, sizes.decoder, options.train.seed);
+  model::ModelDescription description = start.description;
+  description.recursive = false;
+  description.hidden = sizes.hidden;
+  description.decoder = sizes.decoder;
+  const model::Architecture architecture(
+      model::architecture_options(description, model::expert_of(description)));
+  std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
+  model::initialise<float>(architecture, options.train.seed, 1, 1, parameters.data());
+  std::ranges::copy(start.initial_e, parameters.begin() + architecture.initial_e);
+  std::ranges::copy(start.initial_L, parameters.begin() + architecture.initial_L);
+  auto model = std::make_unique<model::LearnedModel<float>>(description, parameters, start.R);
+  put_deviations(
+      architecture,
+      deviations_from_centre(model->description().features, start.R, data, split.training, false),
+      parameters.data());
+  model->set_parameters(parameters);
+  return model;
+}
+
 class NetworkTrainee : public Trainee {
  public:
   NetworkTrainee(const StaticResult& start, const model::NoiseSpec& noise, const ScaledData& data,
@@ -31,10 +60,8 @@ class NetworkTrainee : public Trainee {
         split_(split),
         options_(options.train),
         team_(team),
-        model_(start.with_networks<float>(options.model.hidden, options.model.decoder,
-                                          options.train.seed)),
-        checked_(start.with_networks<float>(options.model.hidden, options.model.decoder,
-                                            options.train.seed)),
+        model_(starting_model(start, data, split, options)),
+        checked_(starting_model(start, data, split, options)),
         feed_(*model_, data, split.training,
               {options.train.window, options.train.batch, options.train.gaps, options.train.seed}),
         engine_(model_->window(), team, options.train.window, feed_.groups()[0].lanes, true),
@@ -147,6 +174,7 @@ std::unique_ptr<model::LearnedModel<float>> train_networks(
   loop.updates = options.train.updates > 0
                      ? options.train.updates
                      : default_updates(summary.training_steps, trainee.steps_per_update());
+  loop.from_scratch = options.model.filter == "recurrent";
   loop.start_loss = summary.static_held_out;
   loop.too_good = [&](double held_out) { return predicts_noise(held_out, summary); };
   const LoopResult result = run_training(trainee, options.train, loop, progress);

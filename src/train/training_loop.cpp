@@ -108,16 +108,20 @@ class Loop {
       result_.stop_reason = StopReason::NoisePredicted;
       return false;
     }
-    if (now_.held_out < result_.best_held_out - kImprovement) {
+    const bool better = now_.held_out < result_.best_held_out - kImprovement;
+    if (better) {
       result_.best_held_out = now_.best_held_out = now_.held_out;
       result_.best_update = update;
-      stale_ = 0;
       trainee_.keep();
+    }
+    if (better || (loop_.from_scratch && now_.held_out < reached_ - kImprovement)) {
+      reached_ = now_.held_out;
+      stale_ = 0;
       return true;
     }
     if (update <= kPatientUpdates) return true;
     ++stale_;
-    if (result_.best_update == 0 && result_.restarts < kMostRestarts &&
+    if (result_.best_update == 0 && !loop_.from_scratch && result_.restarts < kMostRestarts &&
         stale_ >= std::max(1, options_.patience / kRestartShare)) {
       ++result_.restarts;
       stale_ = 0;
@@ -155,6 +159,7 @@ class Loop {
   Clock::time_point start_ = Clock::now(), reported_ = start_;
   double rate_ = 1;
   double steps_ = 0, loss_sum_ = 0, loss_count_ = 0;
+  double reached_ = std::numeric_limits<double>::infinity();
   int stale_ = 0, failures_ = 0;
 };
 

@@ -32,6 +32,8 @@ struct LoopOptions {
   int updates = 0;
   /// Held-out loss before training, which a kept one must beat.
   double start_loss = 0;
+  /// What is trained begins worse than that: patience is for its own best loss.
+  bool from_scratch = false;
   /// Whether a held-out loss is too good to be honest, which ends training.
   std::function<bool(double held_out)> too_good;
 };

@@ -44,8 +44,8 @@ TEST(FusionRun, MatchesTheNaiveComputation) {
   const FusedResult found(*model, data.fusion_pieces());
   const model::FeatureSpec& features = model->description().features;
   reference::Model naive;
-  naive.architecture = &model->fusion()->architecture();
-  for (const float p : model->fusion()->parameters()) naive.parameters.push_back(p);
+  naive.architecture = &model->smoother()->architecture();
+  for (const float p : model->smoother()->parameters()) naive.parameters.push_back(p);
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   naive.H = Eigen::Map<const RowMajor>(model->emission().H().data(), M, N);
   naive.R = Eigen::Map<const RowMajor>(model->emission().R().data(), M, M);

@@ -201,16 +201,22 @@ inline LearnedCase network_case(int channels, std::uint64_t seed,
   return result;
 }
 
-/// Gives a model fusion networks with random weights.
-inline void give_smoother(model::LearnedModel<float>& model, std::uint64_t seed) {
-  const model::FusionSizes sizes{7, {6}};
+/// Gives a model a smoother with random weights; those of a two-sided one put out larger noise.
+inline void give_smoother(model::LearnedModel<float>& model, std::uint64_t seed,
+                          model::SmootherKind kind = model::SmootherKind::Fused) {
+  const model::SmootherSizes sizes{7, {6}, kind};
   const model::Architecture architecture(
-      model::fusion_options(model.description(), model.expert(), sizes));
+      model::smoother_options(model.description(), model.expert(), sizes));
   std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-  model::initialise<float>(architecture, seed, 0.03, 1, parameters.data());
+  model::initialise<float>(architecture, seed, kind == model::SmootherKind::Fused ? 0.03 : 30, 1,
+                           parameters.data());
   RandomStream random(seed, "fusion networks");
   for (float& p : parameters) p += static_cast<float>(0.05 * random.normal());
-  model.set_fusion(sizes, parameters);
+  // So that no state runs away.
+  for (int n = 0; n < architecture.state_dim() && architecture.options.recursive; ++n)
+    parameters[static_cast<std::size_t>(architecture.decoder.bias.back() +
+                                        n * (architecture.state_dim() + 1))] -= 0.3f;
+  model.set_smoother(sizes, parameters);
 }
 
 }  // namespace kalmia::test

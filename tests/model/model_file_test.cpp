@@ -172,6 +172,26 @@ TEST(ModelFile, HasTheLayoutOfSafetensors) {
   EXPECT_EQ(R, model->emission().R());
 }
 
+TEST(ModelFile, HoldsTheKindsOfFilterAndSmoother) {
+  for (const SmootherKind kind :
+       {SmootherKind::Recurrent, SmootherKind::Recursive, SmootherKind::RecursiveAlternative}) {
+    test::LearnedCase made = test::network_case(2, 45);
+    made.description.recursive = false;
+    const Architecture architecture = test::architecture_of(made.description);
+    made.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
+    const auto model = made.make<float>();
+    test::give_smoother(*model, 46, kind);
+    const std::string bytes = model_file_bytes(*model);
+    const auto again = parse_model_file(bytes, "m.kalmia");
+    EXPECT_FALSE(again->description().recursive);
+    EXPECT_FALSE(again->architecture().options.recursive);
+    EXPECT_EQ(again->description().smoother.kind, kind);
+    EXPECT_TRUE(
+        std::ranges::equal(again->smoother()->parameters(), model->smoother()->parameters()));
+    EXPECT_EQ(model_file_bytes(*again), bytes);
+  }
+}
+
 TEST(ModelFile, HoldsTheSmootherWhereThereIsOne) {
   const auto model = full_case().make<float>();
   const std::size_t tensors = read(model_file_bytes(*model)).header.size();
@@ -179,15 +199,15 @@ TEST(ModelFile, HoldsTheSmootherWhereThereIsOne) {
   const std::string bytes = model_file_bytes(*model);
   const auto again = parse_model_file(bytes, "m.kalmia");
   expect_same_model(*model, *again);
-  EXPECT_EQ(again->description().fusion.hidden, 7);
-  EXPECT_EQ(again->description().fusion.decoder, std::vector<int>{6});
-  ASSERT_NE(again->fusion(), nullptr);
-  EXPECT_TRUE(std::ranges::equal(again->fusion()->parameters(), model->fusion()->parameters()));
+  EXPECT_EQ(again->description().smoother.hidden, 7);
+  EXPECT_EQ(again->description().smoother.decoder, std::vector<int>{6});
+  ASSERT_NE(again->smoother(), nullptr);
+  EXPECT_TRUE(std::ranges::equal(again->smoother()->parameters(), model->smoother()->parameters()));
   EXPECT_EQ(model_file_bytes(*again), bytes);
 
   // Its tensors stand beside the filter's, by the same names with a prefix.
   const Parsed file = read(bytes);
-  const auto& views = model->fusion()->architecture().parameters.views();
+  const auto& views = model->smoother()->architecture().parameters.views();
   EXPECT_EQ(file.header.size(), tensors + views.size());
   for (const nn::ParameterView& view : views) {
     const Json& entry = file.header.at("smoother." + view.name);
@@ -198,7 +218,7 @@ TEST(ModelFile, HoldsTheSmootherWhereThereIsOne) {
     std::memcpy(values.data(), file.data.data() + entry.at("data_offsets")[0].get<std::size_t>(),
                 values.size() * sizeof(float));
     EXPECT_TRUE(std::equal(values.begin(), values.end(),
-                           model->fusion()->parameters().data() + view.offset))
+                           model->smoother()->parameters().data() + view.offset))
         << view.name;
   }
 
@@ -230,11 +250,11 @@ TEST(ModelFile, HoldsTheMembersOfAnEnsemble) {
   expect_same_model(*first, *again[0]);
   expect_same_model(*others[0], *again[1]);
   expect_same_model(*others[1], *again[2]);
-  EXPECT_EQ(again[0]->fusion(), nullptr);
-  EXPECT_EQ(again[1]->fusion(), nullptr);
-  ASSERT_NE(again[2]->fusion(), nullptr);
+  EXPECT_EQ(again[0]->smoother(), nullptr);
+  EXPECT_EQ(again[1]->smoother(), nullptr);
+  ASSERT_NE(again[2]->smoother(), nullptr);
   EXPECT_TRUE(
-      std::ranges::equal(again[2]->fusion()->parameters(), others[1]->fusion()->parameters()));
+      std::ranges::equal(again[2]->smoother()->parameters(), others[1]->smoother()->parameters()));
   std::vector<std::unique_ptr<const LearnedModel<float>>> further;
   for (const std::size_t j : {1u, 2u})
     further.push_back(std::move(parse_members(bytes, "m.kalmia")[j]));
@@ -327,6 +347,10 @@ TEST(ModelFile, ContradictionsAreRefused) {
   const auto expect_has = [](const std::string& message, const char* part) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
+  expect_has(refused([](Json&, Json& d) { d["networks"]["filter"] = "recursion"; }),
+             "filter = \"recursion\", but it must be recursive or recurrent");
+  expect_has(refused([](Json&, Json& d) { d["smoother"]["kind"] = "both"; }),
+             "smoother = \"both\", but it must be fused");
   expect_has(refused([](Json&, Json& d) { d["networks"]["hidden"] = 2000000000; }),
              "2000000000 units wide");
   expect_has(refused([](Json&, Json& d) { d["networks"]["hidden"] = 12; }), "parameters, more");

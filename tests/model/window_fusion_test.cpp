@@ -20,8 +20,8 @@ using reference::Gaussian;
 constexpr int kSteps = 13, kLanes = 16;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-model::ArchitectureOptions fusion_options(int N, int M,
-                                          nn::EncoderKind encoder = nn::EncoderKind::Gru) {
+model::ArchitectureOptions smoother_options(int N, int M,
+                                            nn::EncoderKind encoder = nn::EncoderKind::Gru) {
   model::ArchitectureOptions options;
   options.state_dim = N;
   options.meas_dim = M;
@@ -102,9 +102,9 @@ TEST(WindowFusion, MatchesTheNaiveComputation) {
       for (const auto& [N, M] : {std::pair{3, 2}, {1, 1}, {2, 3}, {5, 2}}) {
         SCOPED_TRACE("N = " + std::to_string(N) + ", M = " + std::to_string(M));
         // The networks' activations are polynomials, good to 1e-9 or so in double.
-        expect_reference<double>(fusion_options(N, M, encoder), {}, 1e-8);
-        expect_reference<double>(fusion_options(N, M, encoder), kEverything, 1e-8);
-        expect_reference<float>(fusion_options(N, M, encoder), kEverything, 3e-4);
+        expect_reference<double>(smoother_options(N, M, encoder), {}, 1e-8);
+        expect_reference<double>(smoother_options(N, M, encoder), kEverything, 1e-8);
+        expect_reference<float>(smoother_options(N, M, encoder), kEverything, 3e-4);
       }
     }
   });
@@ -114,7 +114,7 @@ TEST(WindowFusion, MatchesTheNaiveComputation) {
 // centre is not known: the fused prediction is the filter's, bit for bit.
 TEST(WindowFusion, WithoutAFutureItIsTheFiltersPrediction) {
   for_each_isa([] {
-    WindowCase<float> c(fusion_options(3, 2), kEverything, kSteps, kLanes, 22);
+    WindowCase<float> c(smoother_options(3, 2), kEverything, kSteps, kLanes, 22);
     constexpr int kUnknown = 4, N = 3;  // no centre at this step
     for (int row = 0; row < N; ++row)
       for (int lane = 0; lane < kLanes; ++lane)
@@ -167,7 +167,7 @@ bool same_step(const WindowResult& a, const WindowResult& b, int k,
 // own measurement and prediction and on what the encoder has read, nothing else.
 TEST(WindowFusion, NothingLeaks) {
   for_each_isa([] {
-    const model::ArchitectureOptions options = fusion_options(3, 2);
+    const model::ArchitectureOptions options = smoother_options(3, 2);
     constexpr WindowFeatures kFeatures{.centre = true};
     const auto result = [&](auto&& change) {
       WindowCase<float> c(options, kFeatures, kSteps, kLanes, 23);
@@ -274,7 +274,7 @@ TEST(WindowFusion, IsExactForALinearGaussianSystemIfTheFutureIs) {
 
   constexpr int kOut = 5;            // z, and the triangle of U
   constexpr double kScale = 0x1p-7;  // keeps tanh near 0, where it is exact enough
-  model::ArchitectureOptions options = fusion_options(2, 1, nn::EncoderKind::Conv);
+  model::ArchitectureOptions options = smoother_options(2, 1, nn::EncoderKind::Conv);
   options.taps = 1;
   options.input_dim = options.hidden = kOut;
   options.decoder = {};

@@ -189,13 +189,17 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
   for (std::size_t k = 0; k < sequence.y.size(); ++k) {
     Gaussian predicted;
     Matrix F_step = Matrix::Zero(N, N), Q_step;
-    if (k == 0 && sequence.fresh) {
-      result.end.h = Vector::Zero(architecture.encoder_state_rows());
+    const bool starts = k == 0 && sequence.fresh;
+    // A two-sided recurrent model with a centre has the future to go by.
+    const bool has_start = options.recursive || !options.two_sided || sequence.centre.empty();
+    if (starts) result.end.h = Vector::Zero(architecture.encoder_state_rows());
+    if (starts && has_start) {
       const Matrix L = lower_triangle(model("initial.L"), N);
       predicted = {model("initial.e"), L * L.transpose()};
       Q_step = predicted.cov;
     } else {
-      const Vector h = encode(model, "_fwd", sequence.input_fwd[k], result.end.h);
+      const Vector h = starts ? Vector(Vector::Zero(options.hidden))
+                              : encode(model, "_fwd", sequence.input_fwd[k], result.end.h);
       Vector features = h;
       if (options.two_sided) {
         features.resize(2 * options.hidden);
@@ -204,7 +208,7 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
       const Vector out = decode(model, features);
       Vector e = out.segment(architecture.e_row(), N);
       const double dt = sequence.dt.empty() ? model.dt : sequence.dt[k];
-      const Matrix L =
+      Matrix L =
           std::sqrt(dt / model.dt) * lower_triangle(out.segment(architecture.L_row(), triangle), N);
       Matrix F = Matrix::Zero(N, N);
       if (options.recursive) {
@@ -228,6 +232,16 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
         F_step = F;
         Q_step = L * L.transpose();
       } else {
+        // About the centre; a state that has none is as it was before the first measurement.
+        for (int i = 0; i < N && !sequence.centre.empty(); ++i) {
+          if (std::isfinite(sequence.centre[k](i))) {
+            e(i) += sequence.centre[k](i);
+            continue;
+          }
+          e(i) = model("initial.e")(i);
+          L.row(i).setZero();
+          L(i, i) = lower_triangle(model("initial.L"), N)(i, i);
+        }
         predicted = {e, L * L.transpose()};
       }
     }

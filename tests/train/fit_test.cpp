@@ -54,6 +54,40 @@ Dataset measured_truth(Dataset data, const std::vector<std::size_t>& states) {
   return data;
 }
 
+TEST(Fit, ARecurrentFilterLearnsWhatTheStaticOneDoesNotKnow) {
+  const Dataset data = simulated("van-der-pol", 3000);
+  FitOptions options = small_options();
+  options.model.prior = "constant-position";
+  options.model.filter = "recurrent";
+  options.train.updates = 300;
+  options.train.learning_rate = 1e-2;
+  const FitResult result = fit(data, options);
+  EXPECT_TRUE(result.summary.networks);
+  EXPECT_LT(result.summary.best_held_out, result.summary.static_held_out - 0.05);
+  EXPECT_FALSE(result.model.impl().learned->description().recursive);
+  // Through its file it filters alike.
+  const ScratchFolder folder;
+  result.model.save(folder.file("m.kalmia"));
+  EXPECT_EQ(Model::load(folder.file("m.kalmia")).filter(data).series[0].mean,
+            result.model.filter(data).series[0].mean);
+}
+
+TEST(Fit, ARecurrentFilterThatIsNotBetterLeavesTheStaticModel) {
+  const Dataset data = dataset_of({local_level(1500, 1, 1, 3)});
+  FitOptions options = small_options();
+  options.model.prior = "constant-velocity";
+  options.model.filter = "recurrent";
+  options.train.updates = 3;
+  const FitResult result = fit(data, options);
+  EXPECT_FALSE(result.summary.networks);
+  EXPECT_EQ(result.summary.best_held_out, result.summary.static_held_out);
+  EXPECT_TRUE(result.model.impl().learned->description().recursive);
+  // It could not have told the rate.
+  ASSERT_FALSE(result.summary.notes.empty());
+  EXPECT_EQ(result.summary.notes.back(),
+            "a recurrent filter estimates what is measured alone, not y_rate");
+}
+
 TEST(Fit, LorenzWithItsMap) {
   const Dataset data = simulated("lorenz", 2000);
   FitOptions options = small_options();

@@ -27,12 +27,12 @@ struct FusionFixture {
     start.R.assign(M * M, 0.0);
     for (std::size_t m = 0; m < M; ++m) start.R[m * (M + 1)] = 1;
     model = start.alone<float>();
-    const model::FusionSizes sizes{4, {}};
+    const model::SmootherSizes sizes{4, {}};
     const model::Architecture architecture(
-        model::fusion_options(model->description(), model->expert(), sizes));
+        model::smoother_options(model->description(), model->expert(), sizes));
     std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
     model::initialise<float>(architecture, 1, 1, 1, parameters.data());
-    model->set_fusion(sizes, parameters);
+    model->set_smoother(sizes, parameters);
   }
 
   FusionData data(std::vector<Stretch> stretches, double gaps = 0, std::uint64_t seed = 1) {

@@ -8,6 +8,7 @@
 #include "kalmia/simulate.hpp"
 #include "model/model_file.hpp"
 #include "train/fusion_cases.hpp"
+#include "train/smoother_trainer.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -22,6 +23,7 @@ struct Stage {
   ThreadTeam team{1};
 
   explicit Stage(const Dataset& data) : c(data, "constant-velocity") {
+    options.model.smoother = "fused";
     options.model.hidden = 8;
     options.model.decoder = {8};
     options.train.updates = 200;
@@ -39,7 +41,7 @@ struct Stage {
   }
 
   void train(ThreadTeam& with, const std::function<bool(FitProgress&)>& progress = {}) {
-    train_fusion(*model, c.scaled, split, options, with, progress, summary);
+    train_smoother(*model, c.scaled, split, options, with, progress, summary);
   }
 
   // The loss of held-out measurements, each given all others.
@@ -80,8 +82,8 @@ TEST(FusionTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
   });
   EXPECT_EQ(stage, "smoother");
   EXPECT_TRUE(s.summary.smoother);
-  ASSERT_NE(s.model->fusion(), nullptr);
-  EXPECT_EQ(s.model->description().fusion.hidden, 8);
+  ASSERT_NE(s.model->smoother(), nullptr);
+  EXPECT_EQ(s.model->description().smoother.hidden, 8);
   EXPECT_EQ(s.summary.smoother_updates, 200);
   EXPECT_GT(s.summary.smoother_best_update, 0);
   EXPECT_GT(s.summary.smoother_seconds, 0);
@@ -89,7 +91,7 @@ TEST(FusionTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
   // What comes back is the model of the best check; the filter is as it was.
   EXPECT_NEAR(s.smoother_loss(s.c.scaled, s.split.held_out), s.summary.smoother_held_out, 1e-9);
   EXPECT_EQ(held_out_loss(*s.model, s.c.scaled, s.split.held_out, s.team), s.summary.best_held_out);
-  s.model->set_fusion({}, {});
+  s.model->set_smoother({}, {});
   EXPECT_EQ(model::model_file_bytes(*s.model), before);
 }
 
@@ -118,7 +120,7 @@ TEST(FusionTrainer, ASmootherThatIsNotBetterIsDropped) {
   EXPECT_FALSE(s.summary.smoother);
   EXPECT_EQ(s.summary.smoother_best_update, 0);
   EXPECT_EQ(s.summary.smoother_updates, 20);
-  EXPECT_EQ(s.model->fusion(), nullptr);
+  EXPECT_EQ(s.model->smoother(), nullptr);
   EXPECT_EQ(model::model_file_bytes(*s.model), before);
 }
 
@@ -129,7 +131,7 @@ TEST(FusionTrainer, StopsWhereTheNoiseIsPredicted) {
   s.train(s.team);
   EXPECT_EQ(s.summary.smoother_updates, 2);  // the first check
   EXPECT_FALSE(s.summary.smoother);
-  EXPECT_EQ(s.model->fusion(), nullptr);
+  EXPECT_EQ(s.model->smoother(), nullptr);
 }
 
 TEST(FusionTrainer, ItsModelFileSmoothsAlike) {
@@ -139,8 +141,9 @@ TEST(FusionTrainer, ItsModelFileSmoothsAlike) {
   ASSERT_TRUE(s.summary.smoother);
   const std::string bytes = model::model_file_bytes(*s.model);
   std::unique_ptr<model::LearnedModel<float>> read = model::parse_model_file(bytes, "a file");
-  ASSERT_NE(read->fusion(), nullptr);
-  EXPECT_TRUE(std::ranges::equal(read->fusion()->parameters(), s.model->fusion()->parameters()));
+  ASSERT_NE(read->smoother(), nullptr);
+  EXPECT_TRUE(
+      std::ranges::equal(read->smoother()->parameters(), s.model->smoother()->parameters()));
   EXPECT_EQ(model::model_file_bytes(*read), bytes);
   const Model first(std::make_shared<Model::Impl>(Model::Impl{std::move(s.model)}));
   const Model second(std::make_shared<Model::Impl>(Model::Impl{std::move(read)}));
@@ -172,7 +175,7 @@ TEST(FusionTrainer, ThinnedHeldOutDataAreScoredWhereTheyCount) {
   const double filter = held_out_loss(*s.model, scaled, kept, s.team);
   s.summary.best_held_out = -100;  // of all: must not count
   s.options.train.updates = 1;
-  train_fusion(*s.model, scaled, split, s.options, s.team, {}, s.summary);
+  train_smoother(*s.model, scaled, split, s.options, s.team, {}, s.summary);
   ASSERT_TRUE(s.summary.smoother);
   EXPECT_LT(s.summary.smoother_held_out, filter);
   EXPECT_NEAR(s.summary.smoother_held_out, s.smoother_loss(scaled, kept), 1e-9);

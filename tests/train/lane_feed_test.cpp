@@ -121,6 +121,49 @@ TEST(LaneFeed, LanesGoOnWhereTheyLeftOffAndStartAfreshWithASeries) {
   EXPECT_GT(starts, 2 * feed.lanes());
 }
 
+// A two-sided smoother's windows hold the future, but nothing beyond their end.
+TEST(LaneFeed, TwoSidedWindowsBeginAnywhereAndReadTheFutureWithinThem) {
+  const Fixture f(numbered({900, 400}));
+  const model::SmootherSizes sizes{4, {}, model::SmootherKind::Recurrent};
+  const model::Architecture architecture(
+      model::smoother_options(f.model->description(), f.model->expert(), sizes));
+  f.model->set_smoother(
+      sizes, std::vector<float>(static_cast<std::size_t>(architecture.parameters.size())));
+  ThreadTeam team(1);
+  FeedOptions options{16, 32, 0, 3};
+  options.two_sided = true;
+  LaneFeed feed = f.feed(f.c.everything(), options);
+  std::vector<int> first_lengths, next(static_cast<std::size_t>(feed.lanes()), -1);
+  for (int window = 0; window < 40; ++window) {
+    feed.next(team);
+    const std::vector<Lane> lanes = lanes_of(feed);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      const Lane& lane = lanes[i];
+      const auto value = [&](int k) { return lane.at(lane.group.y, k, 1); };
+      const int first = static_cast<int>(std::lround(f.user(value(0))));
+      if (lane.fresh())
+        first_lengths.push_back(lane.length());
+      else
+        EXPECT_EQ(first, next[i]);
+      next[i] = first + lane.length();
+      for (int k = 0; k < lane.length(); ++k) {
+        // Half way between its neighbours in the window; at an end, the one there is.
+        const bool has_past = k > 0 || !lane.fresh(), has_future = k + 1 < lane.length();
+        const double centre = lane.at(lane.group.centre, k, 1);
+        if (!has_past && !has_future) {
+          EXPECT_TRUE(std::isnan(centre));
+          continue;
+        }
+        const double expected = first + k + (has_past ? 0 : 1) - (has_future ? 0 : 1);
+        EXPECT_NEAR(f.user(centre), expected, 1e-6);
+      }
+    }
+  }
+  std::ranges::sort(first_lengths);
+  EXPECT_LT(first_lengths.front(), 5);
+  EXPECT_GT(first_lengths.back(), 12);
+}
+
 TEST(LaneFeed, LanesAreSpreadOverTheData) {
   const Fixture f(numbered({3200}));
   ThreadTeam team(1);

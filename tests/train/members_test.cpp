@@ -147,8 +147,8 @@ TEST(Members, SmoothersAreTrainedForEach) {
   EXPECT_TRUE(result.summary.smoother);
   const Model::Impl& impl = result.model.impl();
   ASSERT_EQ(impl.others.size(), 1u);
-  EXPECT_EQ(impl.learned->fusion() != nullptr, result.summary.members[0].smoother);
-  EXPECT_EQ(impl.others[0]->fusion() != nullptr, result.summary.members[1].smoother);
+  EXPECT_EQ(impl.learned->smoother() != nullptr, result.summary.members[0].smoother);
+  EXPECT_EQ(impl.others[0]->smoother() != nullptr, result.summary.members[1].smoother);
   ASSERT_EQ(result.summary.calibration.size(), 3u);
   EXPECT_EQ(result.summary.calibration[2].what, "fused");
   const auto& calibration = impl.calibration();

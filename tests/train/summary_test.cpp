@@ -234,5 +234,25 @@ TEST(FitOptions, ValidateKnowsTheUpperEnds) {
   refused([](FitOptions& o) { o.train.threads = 4097; });
 }
 
+TEST(FitOptions, FiltersAndSmoothersAreNamed) {
+  FitOptions o;
+  o.model.filter = "recursiv";
+  o.model.smoother = "rts";
+  EXPECT_EQ(message_of<ConfigError>([&] { o.validate(); }),
+            "invalid options:\n  model.filter = recursiv, but it must be recursive or recurrent\n"
+            "  model.smoother = rts, but it must be linearized, fused, recurrent, recursive or "
+            "recursive-alternative");
+  o.model.filter = "recurrent";
+  for (const char* smoother :
+       {"linearized", "fused", "recurrent", "recursive", "recursive-alternative"}) {
+    o.model.smoother = smoother;
+    o.validate();
+  }
+  o.model.tails = "4";
+  EXPECT_THROW(o.validate(), ConfigError);
+  o.model.smoother = "recursive";
+  o.validate();
+}
+
 }  // namespace
 }  // namespace kalmia::train

@@ -1,0 +1,101 @@
+#include "train/two_sided_trainer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "infer/leak.hpp"
+#include "infer/two_sided_run.hpp"
+#include "train/lane_feed.hpp"
+#include "train/smoother_start.hpp"
+
+namespace kalmia::train {
+namespace {
+
+// Pairs of runs that measure the leak at a check.
+constexpr int kCheckRuns = 2;
+// The rate at which the filter's networks are trained on, as a share of their own.
+constexpr double kRecursiveRate = 1.0 / 3;
+
+class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
+ public:
+  TwoSidedTrainee(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
+                  const FitOptions& options, ThreadTeam& team)
+      : SmootherTrainee(model, team), held_out_(split.held_out) {
+    for (const Stretch& each : split.training)
+      training_steps_ += static_cast<std::size_t>(each.steps());
+    for (const HeldOut& each : held_out_) {
+      // What follows is read, as it will be in use, but does not count.
+      Stretch stretch = each.stretch;
+      stretch.end = std::min(data.series(stretch.series).end, stretch.end + infer::kMargin);
+      pieces_.push_back(data.piece(stretch));
+      measured_.add(data.measured({each.stretch.series, each.score_from, each.stretch.end}));
+    }
+    const model::SmootherSizes sizes{options.model.hidden, options.model.decoder,
+                                     model::smoother_of_name(options.model.smoother)};
+    model_.set_smoother(sizes, starting_networks(model_, sizes, data, split, options.train.seed));
+    TrainOptions train = options.train;
+    if (recursive()) train.learning_rate *= kRecursiveRate;
+    FeedOptions feed{kWindowFactor * options.train.window, options.train.batch, options.train.gaps,
+                     options.train.seed};
+    feed.two_sided = true;
+    begin(std::make_unique<LaneFeed>(model_, data, split.training, feed), model_.smoother_window(),
+          train);
+  }
+
+  std::size_t training_steps() const override { return training_steps_; }
+  double filter_loss(double of_all) const override { return of_all; }
+  double checked_loss() const override { return loss_; }
+  double checked_leak() const override { return leak_; }
+
+ private:
+  bool recursive() const { return model_.smoother()->architecture().options.recursive; }
+
+  double held_out() override {
+    std::vector<double> nll(pieces_.size());
+    infer::run_two_sided(
+        model_, pieces_, {}, team_,
+        [&](int piece, int first, int count, const infer::LaneMoments& moments) {
+          const HeldOut& each = held_out_[static_cast<std::size_t>(piece)];
+          for (int i = 0; i < count; ++i) {
+            const int step = each.stretch.begin + first + i;
+            if (step >= each.score_from && step < each.stretch.end)
+              nll[static_cast<std::size_t>(piece)] += moments.nll(i);
+          }
+        },
+        [](int) { return std::string(); });
+    loss_ = measured_.loss(std::accumulate(nll.begin(), nll.end(), 0.0));
+    leak_ = recursive() ? infer::measure_leak(model_, pieces_, team_, kCheckRuns) : 0;
+    return loss_ + std::abs(leak_);
+  }
+
+  void lanes_broke() override { feed_->restart_broken(); }
+  // Windows begin anywhere: the state before a series' first measurement is the filter's.
+  void hold_fixed_parameters(std::span<float> gradient) const override {
+    const auto initial = static_cast<std::size_t>(model_.smoother()->architecture().initial_e);
+    std::ranges::fill(gradient.subspan(initial), 0.0f);
+  }
+
+  std::vector<HeldOut> held_out_;
+  std::vector<infer::Piece> pieces_;  // the same, with what follows
+  Measured measured_;
+  std::size_t training_steps_ = 0;
+  double loss_ = 0, leak_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SmootherStage> two_sided_stage(model::LearnedModel<float>& model,
+                                               const ScaledData& data, const Split& split,
+                                               const FitOptions& options, ThreadTeam& team) {
+  return std::make_unique<TwoSidedTrainee>(model, data, split, options, team);
+}
+
+double held_out_leak(const model::LearnedModel<float>& model, const ScaledData& data,
+                     const Split& split, ThreadTeam& team) {
+  std::vector<infer::Piece> pieces;
+  for (const HeldOut& each : split.held_out) pieces.push_back(data.piece(each.stretch));
+  return infer::measure_leak(model, pieces, team);
+}
+
+}  // namespace kalmia::train

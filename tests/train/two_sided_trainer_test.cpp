@@ -1,0 +1,134 @@
+#include "train/two_sided_trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "infer/model_impl.hpp"
+#include "infer/two_sided_run.hpp"
+#include "kalmia/simulate.hpp"
+#include "model/model_file.hpp"
+#include "train/smoother_trainer.hpp"
+#include "train/train_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+Dataset oscillator(int steps = 2000) {
+  SimulateOptions options;
+  options.steps = steps;
+  return simulate("van-der-pol", options);
+}
+
+// A static filter, and all that training a smoother for it needs.
+struct Stage {
+  Case c;
+  FitOptions options;
+  Split split;
+  std::unique_ptr<model::LearnedModel<float>> model;
+  FitSummary summary;
+  ThreadTeam team{1};
+
+  Stage(const Dataset& data, const std::string& kind) : c(data, "constant-velocity") {
+    options.model.smoother = kind;
+    options.model.hidden = 8;
+    options.model.decoder = {8};
+    options.train.updates = 150;
+    options.train.batch = 32;
+    options.train.patience = 1000;
+    options.train.learning_rate = 1e-2;
+    std::vector<int> lengths;
+    for (const Series& series : data.series) lengths.push_back(series.steps);
+    split = split_data(lengths, 0.2, 1);
+    model =
+        fit_static(c.description, c.channels, {}, c.scaled, split.training, team).alone<float>();
+    summary.static_held_out = summary.best_held_out =
+        held_out_loss(*model, c.scaled, split.held_out, team);
+    summary.noise_bound = -std::numeric_limits<double>::infinity();
+  }
+
+  void train(ThreadTeam& with) {
+    train_smoother(*model, c.scaled, split, options, with, {}, summary);
+  }
+};
+
+TEST(TwoSidedTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
+  for (const char* kind : {"recurrent", "recursive", "recursive-alternative"}) {
+    SCOPED_TRACE(kind);
+    Stage s(oscillator(), kind);
+    if (std::string(kind) != "recurrent") s.options.train.updates = 40;  // it starts as the filter
+    const std::string before = model::model_file_bytes(*s.model);
+    s.train(s.team);
+    ASSERT_TRUE(s.summary.smoother);
+    EXPECT_EQ(s.summary.smoother_kind, kind);
+    EXPECT_LT(s.summary.smoother_held_out, s.summary.best_held_out);
+    ASSERT_NE(s.model->smoother(), nullptr);
+    EXPECT_STREQ(smoother_name(s.model->description().smoother.kind), kind);
+    EXPECT_EQ(s.summary.smoother_leak, held_out_leak(*s.model, s.c.scaled, s.split, s.team));
+    if (std::string(kind) == "recurrent") {
+      EXPECT_NEAR(s.summary.smoother_leak, 0, 1e-3);
+    }
+    // The filter is as it was.
+    s.model->set_smoother({}, {});
+    EXPECT_EQ(model::model_file_bytes(*s.model), before);
+  }
+}
+
+TEST(TwoSidedTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
+  const auto bytes = [](int threads, std::uint64_t seed) {
+    Stage s(oscillator(6000), "recursive");
+    s.options.train.batch = 64;  // two groups
+    s.options.train.window = 16;
+    s.options.train.updates = 8;
+    s.options.train.seed = seed;
+    s.summary.best_held_out = 100;
+    ThreadTeam team(threads);
+    s.train(team);
+    EXPECT_TRUE(s.summary.smoother);
+    return model::model_file_bytes(*s.model);
+  };
+  const std::string one = bytes(1, 3);
+  EXPECT_EQ(one, bytes(2, 3));
+  EXPECT_NE(one, bytes(1, 4));
+}
+
+TEST(TwoSidedTrainer, ASmootherThatIsNotBetterIsDropped) {
+  Stage s(oscillator(), "recurrent");
+  const std::string before = model::model_file_bytes(*s.model);
+  s.options.train.updates = 20;
+  s.summary.best_held_out = -100;
+  s.train(s.team);
+  EXPECT_FALSE(s.summary.smoother);
+  EXPECT_EQ(s.model->smoother(), nullptr);
+  EXPECT_EQ(model::model_file_bytes(*s.model), before);
+}
+
+// Below the honest bound the noise itself is predicted: training ends, and what was honest is kept.
+TEST(TwoSidedTrainer, StopsWhereTheNoiseIsPredicted) {
+  Stage s(oscillator(), "recursive");
+  s.summary.held_out_steps = 300;
+  s.summary.noise_bound = s.summary.static_held_out + 100;
+  s.train(s.team);
+  EXPECT_EQ(s.summary.smoother_stop_reason, StopReason::NoisePredicted);
+  EXPECT_FALSE(s.summary.smoother);
+  EXPECT_EQ(s.model->smoother(), nullptr);
+}
+
+TEST(TwoSidedTrainer, ItsModelFileSmoothsAlike) {
+  Stage s(oscillator(), "recurrent");
+  s.options.train.updates = 60;
+  s.summary.best_held_out = 100;
+  s.train(s.team);
+  ASSERT_TRUE(s.summary.smoother);
+  const std::string bytes = model::model_file_bytes(*s.model);
+  std::unique_ptr<model::LearnedModel<float>> read = model::parse_model_file(bytes, "a file");
+  EXPECT_EQ(model::model_file_bytes(*read), bytes);
+  const Model first(std::make_shared<Model::Impl>(Model::Impl{std::move(s.model)}));
+  const Model second(std::make_shared<Model::Impl>(Model::Impl{std::move(read)}));
+  const Estimates a = first.smooth(s.c.data), b = second.smooth(s.c.data);
+  EXPECT_EQ(a.series[0].mean, b.series[0].mean);
+  EXPECT_EQ(a.series[0].covariance, b.series[0].covariance);
+  EXPECT_NE(a.series[0].mean, first.smooth(s.c.data, 1, {"linearized"}).series[0].mean);
+  EXPECT_EQ(first.leak(s.c.data), second.leak(s.c.data));
+}
+
+}  // namespace
+}  // namespace kalmia::train
