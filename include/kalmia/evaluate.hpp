@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "kalmia/data.hpp"
 #include "kalmia/model.hpp"
@@ -20,6 +21,8 @@ struct EvaluateOptions {
   double hide = 0;
   /// Mean length of the runs they are hidden in.
   double hide_run = 1;
+  /// Score forecasts of up to so many steps as well; 0: none.
+  int horizon = 0;
   /// Which smoother is scored.
   SmoothOptions smoothing;
   std::uint64_t seed = 1;
@@ -31,6 +34,7 @@ requires std::same_as<std::remove_const_t<Options>, EvaluateOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("hide", o.hide, "share of the measured values to hide and to score against");
   visit("hide_run", o.hide_run, "mean length of the runs they are hidden in");
+  visit("horizon", o.horizon, "score forecasts of up to so many steps as well");
   visit("method", o.smoothing.method,
         "smoother: linearized, fused, recurrent, recursive, or auto: the networks if the model has "
         "any");
@@ -39,6 +43,13 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("seed", o.seed, "seed of what is hidden");
   visit("threads", o.threads, "threads; 0: all the machine has");
 }
+
+/// Forecasts of so many steps ahead, against the truth of the states (else of the channels, else
+/// against the measurements).
+struct ForecastScore {
+  std::optional<double> mse;
+  std::optional<double> coverage95;  ///< share within the 95 % bars
+};
 
 /// Figures that do not apply are empty (null in JSON). Errors are mean squares over all channels
 /// and steps, in the user's units; where the truth is NaN there is nothing to compare. A value that
@@ -67,9 +78,13 @@ struct Evaluation {
   /// of the measured channels if the truth has only these. Empty as well if a covariance is not
   /// positive definite.
   std::optional<double> nees;
+  /// The same of the filtered states.
+  std::optional<double> nees_filtered;
   /// Share of the truth within the smoothed 95 % bars; without truth, of the measurements within
   /// the predicted ones.
   std::optional<double> coverage95;
+  /// Share of the truth within the filtered 95 % bars.
+  std::optional<double> coverage95_filtered;
   /// p-value of the Ljung-Box test that the innovations are white (smallest over channels,
   /// corrected for their number).
   std::optional<double> whiteness_p;
@@ -80,6 +95,8 @@ struct Evaluation {
   /// What the trained smoother's prediction of a measurement has seen of it (Model::leak); far
   /// above 0, its likelihood and error bars cannot be believed.
   std::optional<double> leak;
+  /// Of 1, 2, ... steps ahead (EvaluateOptions::horizon).
+  std::vector<ForecastScore> forecasts;
 
   std::string to_text() const;
   std::string to_json() const;

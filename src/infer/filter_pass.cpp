@@ -66,7 +66,8 @@ RowMatrix root_of(const RowMatrix& P) {
 
 FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
                     const Wanted& wanted, ThreadTeam& team,
-                    const std::function<std::string(int piece)>& name) {
+                    const std::function<std::string(int piece)>& name,
+                    const RunSettings& settings) {
   FilterPass pass;
   FilterResult& result = pass.moments;
   const int N = model.state_dim();
@@ -108,7 +109,7 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
           result.log_likelihood[static_cast<std::size_t>(piece)] += moments.nll(i);
         }
       },
-      name);
+      name, settings);
   return pass;
 }
 

@@ -25,7 +25,8 @@ struct FilterPass {
 /// with `name(piece)` and the step; so does smooth_pass.
 FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
                     const Wanted& wanted, ThreadTeam& team,
-                    const std::function<std::string(int piece)>& name);
+                    const std::function<std::string(int piece)>& name,
+                    const RunSettings& settings = {});
 
 /// The linearized (Rauch-Tung-Striebel) smoother over a pass with everything wanted: sets
 /// moments.smoothed.

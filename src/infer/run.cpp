@@ -11,11 +11,13 @@ std::string step_place(const std::string& name, int step) {
 template <typename T>
 void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> pieces,
                 const Wanted& wanted, ThreadTeam& team, const Sink& sink,
-                const std::function<std::string(int piece)>& name) {
+                const std::function<std::string(int piece)>& name, const RunSettings& settings) {
   const bool irregular = std::any_of(pieces.begin(), pieces.end(),
                                      [](const Piece& piece) { return piece.dt_ratio != nullptr; });
   WindowRun<T> run;
   run.model = model.window();
+  run.model.process_noise = settings.process_noise;
+  if (settings.weights_given) run.model.robust = nullptr;
   run.wanted = wanted;
   for (const Piece& piece : pieces) run.steps.push_back(piece.steps);
   run.prepare = [&](int steps, int lanes, model::LaneGroup<T>& group) {
@@ -37,9 +39,9 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
 
 template void run_filter<float>(const model::LearnedModel<float>&, std::span<const Piece>,
                                 const Wanted&, ThreadTeam&, const Sink&,
-                                const std::function<std::string(int)>&);
+                                const std::function<std::string(int)>&, const RunSettings&);
 template void run_filter<double>(const model::LearnedModel<double>&, std::span<const Piece>,
                                  const Wanted&, ThreadTeam&, const Sink&,
-                                 const std::function<std::string(int)>&);
+                                 const std::function<std::string(int)>&, const RunSettings&);
 
 }  // namespace kalmia::infer

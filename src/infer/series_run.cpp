@@ -6,6 +6,7 @@
 
 #include "data/value_checks.hpp"
 #include "infer/leak.hpp"
+#include "infer/refine.hpp"
 #include "kalman/classical_batch.hpp"
 #include "kalman/matrix_checks.hpp"
 
@@ -17,8 +18,6 @@ using kalman::row_at;
 
 // Steps that are worked on at a time.
 constexpr std::size_t kChunkSteps = std::size_t{1} << 21;
-// Iterated smoothing ends when no mean moves by more than this share of its deviation.
-constexpr double kSettled = 1e-3;
 
 std::string source(const Dataset& data) {
   return data.source.empty() ? std::string("the data") : data.source;
@@ -48,24 +47,6 @@ void check_channels(const model::LearnedModel<float>& model, const Dataset& data
                         std::to_string(i / M + 1) + ", column " + data.y_names[i % M] +
                         ": the value is infinite; leave it empty to mark it as missing");
   }
-}
-
-// The largest difference of smoothed means, in their standard deviations.
-double largest_change(const FilterPass& a, const FilterPass& b) {
-  const int N = a.moments.state_dim;
-  double largest = 0;
-  for (int s = 0; s < a.moments.series; ++s)
-    for (int k = 0; k < a.lengths[static_cast<std::size_t>(s)]; ++k)
-      for (int n = 0; n < N; ++n) {
-        const std::size_t x = row_at(a.moments, s, k, N) + static_cast<std::size_t>(n);
-        const std::size_t P =
-            row_at(a.moments, s, k, N * N) + static_cast<std::size_t>(n * (N + 1));
-        const double variance = b.moments.smoothed.covariance.data()[P];
-        const double difference =
-            a.moments.smoothed.mean.data()[x] - b.moments.smoothed.mean.data()[x];
-        if (variance > 0) largest = std::max(largest, std::abs(difference) / std::sqrt(variance));
-      }
-  return largest;
 }
 
 bool has_steps(const Dataset& data) {
@@ -167,29 +148,8 @@ void SeriesRun::smooth(FilterPass& pass, const std::vector<int>& series,
     return smooth_two_sided(model_, pieces_of(series), pass, team_, name_of);
   if (networks) return fuse_pass(model_, pieces_of(series), pass, team_, name_of);
   smooth_pass(pass, team_, name_of);
-  iterate(pass, series, options.iterations);
-}
-
-// Filters and smooths again with the expert map linearised at the smoothed means, until they
-// settle: each pass is a Gauss-Newton step towards the most likely trajectory.
-void SeriesRun::iterate(FilterPass& pass, const std::vector<int>& series, int iterations) {
-  const auto name_of = [&](int piece) { return name(series[static_cast<std::size_t>(piece)]); };
-  const auto N = static_cast<std::size_t>(model_.state_dim());
-  for (int iteration = 0; iteration < iterations; ++iteration) {
-    // The state before step k is that of step k - 1; before the first there is none.
-    std::vector<double> before(pass.moments.smoothed.mean.size());
-    std::copy_n(pass.moments.smoothed.mean.data(), before.size() - N,
-                before.begin() + static_cast<std::ptrdiff_t>(N));
-    std::vector<Piece> pieces = pieces_of(series);
-    for (std::size_t p = 0; p < pieces.size(); ++p)
-      pieces[p].linearise =
-          before.data() + row_at(pass.moments, static_cast<int>(p), 0, static_cast<int>(N));
-    FilterPass again = run_pass(model_, pieces, {true, true, true}, team_, name_of);
-    smooth_pass(again, team_, name_of);
-    const double change = largest_change(pass, again);
-    pass.moments.smoothed = std::move(again.moments.smoothed);
-    if (change < kSettled) break;
-  }
+  refine_pass(model_, pieces_of(series), pass,
+              {options.iterations, model_.description().iterated_noise}, team_, name_of);
 }
 
 double SeriesRun::leak() {

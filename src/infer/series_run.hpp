@@ -49,7 +49,6 @@ class SeriesRun {
  private:
   std::vector<std::vector<int>> chunks() const;
   std::vector<Piece> pieces_of(const std::vector<int>& series) const;
-  void iterate(FilterPass& pass, const std::vector<int>& series, int iterations);
 
   const model::LearnedModel<float>& model_;
   const Dataset& data_;

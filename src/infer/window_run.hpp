@@ -24,6 +24,13 @@ struct Wanted {
   bool transition = false;  ///< F
 };
 
+/// What a run changes of the model.
+struct RunSettings {
+  double process_noise = 1;  ///< times the model's
+  /// The pieces' weights are all there is to weigh: Student-t noise finds none of its own.
+  bool weights_given = false;
+};
+
 /// The moments of one lane over one window; step i of it is step first + i of the piece.
 class LaneMoments {
  public:

@@ -160,6 +160,10 @@ LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> param
   if (!(description_.tails == 0 || (description_.tails >= 1 && std::isfinite(description_.tails))))
     throw ConfigError("model: tails = " + kalman::number_text(description_.tails) +
                       ", but they must be 0 or at least 1");
+  if (!(description_.iterated_noise > 0 && description_.iterated_noise <= 1))
+    throw ConfigError(
+        "model: iterated_noise = " + kalman::number_text(description_.iterated_noise) +
+        ", but it must be above 0 and at most 1");
   robust_.degrees_of_freedom = description_.tails;
   set_theta(description_.theta.empty() ? expert_.theta() : description_.theta);
   set_parameters(parameters);

@@ -49,7 +49,8 @@ struct ModelDescription {
   /// Of a model fitted to data that say how noisy each value is: the deviations that R stands for
   /// (M, in the user's units). Empty: R is the noise of every step.
   std::vector<double> noise_std;
-  double tails = 0;                        ///< degrees of freedom of Student-t noise; 0: Gaussian
+  double tails = 0;           ///< degrees of freedom of Student-t noise; 0: Gaussian
+  double iterated_noise = 1;  ///< process noise of iterated smoothing over the filter's
   std::optional<Calibration> calibration;  ///< of reported covariances
   DataOptions data;                        ///< how the columns were read
   std::string summary_json =
@@ -89,6 +90,7 @@ class LearnedModel {
   void set_R(std::vector<double> R) { emission_.set_R(std::move(R)); }
   /// New values of the expert's parameters.
   void set_theta(const std::vector<double>& theta);
+  void set_iterated_noise(double share) { description_.iterated_noise = share; }
   const std::vector<double>& theta() const { return description_.theta; }
 
   /// The deviations (M, in the user's units) that R stands for: a value whose own is s has the

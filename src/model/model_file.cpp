@@ -66,6 +66,7 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
       {"noise", d.noise},
       {"noise_std", d.noise_std},
       {"tails", d.tails},
+      {"iterated_noise", d.iterated_noise},
       {"networks",
        {{"filter", d.recursive ? "recursive" : "recurrent"},
         {"encoder", nn::encoder_name(d.encoder)},
@@ -115,6 +116,7 @@ ModelDescription description_of(const Json& json) {
   json.at("noise").get_to(d.noise);
   json.at("noise_std").get_to(d.noise_std);
   json.at("tails").get_to(d.tails);
+  json.at("iterated_noise").get_to(d.iterated_noise);
   const Json& networks = json.at("networks");
   d.recursive = is_recursive(networks.at("filter").get<std::string>());
   d.encoder = nn::encoder_of_name(networks.at("encoder").get<std::string>());

@@ -34,10 +34,8 @@ struct WindowModel {
   const kalman::EmissionMap* emission_map = nullptr;
   /// Student-t noise, or null: Gaussian. Its weights count as constants in the gradient.
   const kalman::RobustOptions* robust = nullptr;
-  /// The gradient does not go from a step to the one before it, except through the networks: a
-  /// two-sided recursive model then gains nothing by telling itself, through the state before, what
-  /// it is about to predict.
-  bool detached = false;
+  /// q, what the process noise L L' is multiplied by.
+  double process_noise = 1;
 };
 
 /// The data of one lane group. Panels are [step][row][lane]; `lanes` is a multiple of kLaneQuantum.

@@ -164,7 +164,6 @@ class RecursionPass {
         read_transition(k, slot);
         alternative_backward(slot, observed, d_nll, d_x, d_P, d_R);
         write_transition_adjoint(k, ok, slot, d_x);
-        if (model_.detached) detach();
         continue;
       } else {
         step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, d_x, d_P,
@@ -175,7 +174,6 @@ class RecursionPass {
                                      slot + entries_.P * kLanes, d_x_pred_, d_P_pred_, d_F_, d_L_,
                                      d_x, d_P, scratch_);
       write_transition_adjoint(k, ok, slot, d_x);
-      if (model_.detached) detach();
     }
   }
 
@@ -202,10 +200,6 @@ class RecursionPass {
     view.state_dim = N();
     view.meas_dim = M();
     return view;
-  }
-
-  void detach() {
-    for (int i = 0; i < N() + N() * N(); ++i) store(zero<double>(), adjoint_ + i * kLanes);
   }
 
   bool alternative() const { return arch_.options.alternative; }
@@ -380,7 +374,7 @@ class RecursionPass {
   //   F = F_expert(x) + F_out,   e = e_expert(x) + e_out - F_out c,   x = x[k-1|<=k-1]
   //
   // where c is not finite the state's column of F_out is left out, and where no entry of c is,
-  // e_out too. L = L_out sqrt(dt[k] / dt). A lane that starts here has F = 0, e = initial.e, L =
+  // e_out too. L = L_out sqrt(q dt[k] / dt). A lane that starts here has F = 0, e = initial.e, L =
   // initial.L instead (a two-sided recurrent model with a centre has the future to go by, and so no
   // start); one past its end has F = I, e = 0, L = 0, so that its state stays as it is.
   void read_transition(int k, const double* x) {
@@ -418,7 +412,7 @@ class RecursionPass {
       }
       store(load_as<double>(diag + panel(i)), L_ + lanes::triangle_index(i, i) * kLanes);
     }
-    if (in_.dt != nullptr)
+    if (scales_noise())
       for (int i = 0; i < lanes::triangle_size(N()); ++i)
         store(load(L_ + i * kLanes) * load(dt_scale_), L_ + i * kLanes);
     if (about_centre()) add_centre(k);
@@ -444,15 +438,12 @@ class RecursionPass {
       }
     }
   }
+  bool scales_noise() const { return in_.dt != nullptr || model_.process_noise != 1; }
   // Sets dt_ and u_ to those of step k.
   void read_step(int k) {
-    if (in_.dt == nullptr) {
-      store(broadcast(model_.dt), dt_);
-    } else {
-      const D dt = load(in_.dt + k * panel(1) + first_);
-      store(dt, dt_);
-      store(sqrt(dt * broadcast(1 / model_.dt)), dt_scale_);
-    }
+    const D dt = in_.dt == nullptr ? broadcast(model_.dt) : load(in_.dt + k * panel(1) + first_);
+    store(dt, dt_);
+    if (scales_noise()) store(sqrt(dt * broadcast(model_.process_noise / model_.dt)), dt_scale_);
     if (inputs_ > 0) read_panel(in_.u + k * panel(inputs_), inputs_, u_);
   }
   // Where the expert map is linearised.
@@ -530,7 +521,7 @@ class RecursionPass {
     if (except.any) take_overridden_adjoints(except, lane_ok);
     if (about_centre()) take_uncentred_adjoints(k, lane_ok);
     if (map_ != nullptr) add_map_adjoint(except, x, d_x);
-    if (in_.dt != nullptr)
+    if (scales_noise())
       for (int i = 0; i < lanes::triangle_size(N()); ++i)
         store(load(d_L_ + i * kLanes) * load(dt_scale_), d_L_ + i * kLanes);
     const D none = zero<double>();

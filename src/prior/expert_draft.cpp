@@ -39,6 +39,15 @@ void set_emission(ExpertDraft& draft) {
     expert.emission = std::make_shared<ProgramEmission>(draft.graph, draft.symbols, draft.measure);
 }
 
+bool is_linear(ExpertDraft& draft) {
+  for (const Nodes* nodes : {&draft.map.F, &draft.map.e})
+    for (const Node node : *nodes)
+      for (int j = 0; j < draft.symbols.states; ++j)
+        if (!draft.graph.is_constant(draft.graph.derivative(node, draft.symbols.x(j)), 0))
+          return false;
+  return true;
+}
+
 // Every state must reach a channel: directly, or through the states it moves.
 void check_observable(ExpertDraft& draft) {
   const int N = draft.symbols.states;
@@ -84,6 +93,7 @@ Expert finish(ExpertDraft& draft, const ExpertSpec& spec) {
   add_departure(draft, spec);
   set_emission(draft);
   require_size(draft.graph);
+  draft.expert.linear = is_linear(draft);
   draft.expert.map = std::make_shared<ProgramMap>(draft.graph, draft.symbols, draft.map);
   return std::move(draft.expert);
 }

@@ -100,8 +100,10 @@ class Scorer {
     }
     if (has_states_)
       add_states(data, filtered, smoothed);
-    else if (has_channels_)
-      add_channels(truth, y_smooth, smoothed);
+    else if (has_channels_) {
+      add_channels(truth, y_smooth, smoothed, coverage_, nees_);
+      add_channels(truth, y_filt, filtered, coverage_filtered_, nees_filtered_);
+    }
     add_innovations(innovations);
   }
 
@@ -124,6 +126,8 @@ class Scorer {
     e.log_likelihood_per_value = values_ > 0 ? log_likelihood / static_cast<double>(values_) : 0;
     e.nis = nis_.value();
     e.nees = nees_.value();
+    e.nees_filtered = nees_filtered_.value();
+    e.coverage95_filtered = coverage_filtered_.value();
     e.coverage95 = has_channels_ ? coverage_.value() : innovation_coverage_.value();
     e.reducible_error = reducible_.value();
     return e;
@@ -151,32 +155,35 @@ class Scorer {
                   const StateEstimates& smoothed) {
     std::vector<double> error(N_);
     for (std::size_t k = 0; k * N_ < data.x.size(); ++k) {
-      const double* P = smoothed.covariance.data() + k * N_ * N_;
-      for (std::size_t i = 0; i < N_; ++i) {
-        state_filtered_.add(square(filtered.mean[k * N_ + i] - data.x[k * N_ + i]));
-        error[i] = smoothed.mean[k * N_ + i] - data.x[k * N_ + i];
-        state_smoothed_.add(square(error[i]));
-        coverage_.add(within_95(error[i], P[i * N_ + i]));
-      }
-      nees_.add(error, {P, N_ * N_});
+      const auto add = [&](const StateEstimates& found, Mean& squares, Mean& coverage,
+                           MeanNormalisedSquare& nees) {
+        const double* P = found.covariance.data() + k * N_ * N_;
+        for (std::size_t i = 0; i < N_; ++i) {
+          error[i] = found.mean[k * N_ + i] - data.x[k * N_ + i];
+          squares.add(square(error[i]));
+          coverage.add(within_95(error[i], P[i * N_ + i]));
+        }
+        nees.add(error, {P, N_ * N_});
+      };
+      add(filtered, state_filtered_, coverage_filtered_, nees_filtered_);
+      add(smoothed, state_smoothed_, coverage_, nees_);
     }
   }
 
-  void add_channels(const std::vector<double>& truth, const std::vector<double>& y_smooth,
-                    const StateEstimates& smoothed) {
+  void add_channels(const std::vector<double>& truth, const std::vector<double>& y,
+                    const StateEstimates& found, Mean& coverage, MeanNormalisedSquare& nees) {
     const Eigen::Map<const RowMajor> H(H_.data(), static_cast<Eigen::Index>(M_),
                                        static_cast<Eigen::Index>(N_));
     std::vector<double> error(M_);
     for (std::size_t k = 0; k * M_ < truth.size(); ++k) {
-      const Eigen::Map<const RowMajor> P(smoothed.covariance.data() + k * N_ * N_, H.cols(),
-                                         H.cols());
+      const Eigen::Map<const RowMajor> P(found.covariance.data() + k * N_ * N_, H.cols(), H.cols());
       const RowMajor S = H * P * H.transpose();
       for (std::size_t m = 0; m < M_; ++m) {
         const auto i = static_cast<Eigen::Index>(m);
-        error[m] = y_smooth[k * M_ + m] - truth[k * M_ + m];
-        coverage_.add(within_95(error[m], S(i, i)));
+        error[m] = y[k * M_ + m] - truth[k * M_ + m];
+        coverage.add(within_95(error[m], S(i, i)));
       }
-      nees_.add(error, {S.data(), M_ * M_});
+      nees.add(error, {S.data(), M_ * M_});
     }
   }
 
@@ -200,8 +207,8 @@ class Scorer {
   std::size_t steps_ = 0, values_ = 0;
   Mean raw_, filtered_, smoothed_, gap_line_, gap_filtered_, gap_smoothed_;
   Mean hidden_line_, hidden_filtered_, hidden_smoothed_, state_filtered_, state_smoothed_;
-  Mean coverage_, innovation_coverage_, reducible_;
-  MeanNormalisedSquare nis_, nees_;
+  Mean coverage_, coverage_filtered_, innovation_coverage_, reducible_;
+  MeanNormalisedSquare nis_, nees_, nees_filtered_;
 };
 
 // The smallest p-value over channels times their number: no more than this share of good filters
@@ -269,6 +276,7 @@ Dataset shown_data(const Dataset& data, const EvaluateOptions& o) {
   };
   require(o.hide >= 0 && o.hide < 1, "hide", o.hide, "in [0, 1)");
   require(o.hide_run >= 1 && std::isfinite(o.hide_run), "hide_run", o.hide_run, ">= 1 and finite");
+  require(o.horizon >= 0 && o.horizon <= 100000, "horizon", o.horizon, "in 0..100000");
   require(o.threads >= 0, "threads", o.threads, ">= 0");
   if (!wrong.empty()) throw ConfigError("evaluate: invalid options:" + wrong);
   Dataset shown = data;

@@ -45,11 +45,18 @@ std::string Evaluation::to_text() const {
                "(mean square of the innovations less the noise)");
   text += line("log-likelihood", {{"", log_likelihood}, {"per value", log_likelihood_per_value}});
   text += line("NIS", {{"", nis}}, "(1 if the innovations' covariances are right)");
-  text += line("NEES", {{"", nees}}, "(1 if the smoothed covariances are right)");
-  text += line("within 95 % bars", {{"", coverage95}}, "(0.95 if the bars are right)");
+  text += line("NEES", {{"filtered", nees_filtered}, {"smoothed", nees}},
+               "(1 if the covariances are right)");
+  text +=
+      line("within 95 % bars",
+           {{"filtered", coverage95_filtered}, {coverage95_filtered ? "smoothed" : "", coverage95}},
+           "(0.95 if the bars are right)");
   text += line("whiteness, p-value", {{"", whiteness_p}},
                "(below 0.01: the innovations are not white)");
   text += line("leak", {{"", leak}}, "(of a measurement into its own prediction; 0: none)");
+  for (std::size_t h = 0; h < forecasts.size(); ++h)
+    text += line(fmt::format("forecast, {} ahead", h + 1).c_str(),
+                 {{"error", forecasts[h].mse}, {"within 95 % bars", forecasts[h].coverage95}});
   return text;
 }
 
@@ -70,10 +77,16 @@ std::string Evaluation::to_json() const {
   json["log_likelihood_per_value"] = number(log_likelihood_per_value);
   json["nis"] = number(nis);
   json["nees"] = number(nees);
+  json["nees_filtered"] = number(nees_filtered);
   json["coverage95"] = number(coverage95);
+  json["coverage95_filtered"] = number(coverage95_filtered);
   json["whiteness_p"] = number(whiteness_p);
   json["reducible_error"] = number(reducible_error);
   json["leak"] = number(leak);
+  json["forecasts"] = nlohmann::ordered_json::array();
+  for (const ForecastScore& each : forecasts)
+    json["forecasts"].push_back(
+        {{"mse", number(each.mse)}, {"coverage95", number(each.coverage95)}});
   json["steps"] = steps;
   json["measured_values"] = measured_values;
   return json.dump(2);

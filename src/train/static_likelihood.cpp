@@ -19,7 +19,7 @@ constexpr double kFurthest = 1e6;
 
 StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
                                    const ScaledData& data, const std::vector<Stretch>& segments,
-                                   ThreadTeam& team)
+                                   ThreadTeam& team, std::span<const infer::Piece> weighted)
     : model_(model), noise_(noise) {
   const model::Architecture& architecture = model.architecture();
   const int N = model.state_dim();
@@ -32,15 +32,18 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
     if (parameters[i].learn)
       theta_.push_back(
           {i, BoundedVariable(parameters[i]), parameters[i].value, parameters[i].prior_std});
-  fill(data, segments);
-  engine_ = std::make_unique<model::BatchEngine<double>>(model.window(), team, groups_[0].steps,
+  fill(data, segments, weighted);
+  model::WindowModel<double> window = model.window();
+  if (!weighted.empty()) window.robust = nullptr;
+  engine_ = std::make_unique<model::BatchEngine<double>>(window, team, groups_[0].steps,
                                                          groups_[0].lanes, true);
   gradient_.resize(static_cast<std::size_t>(architecture.parameters.size()));
   d_R_.resize(static_cast<std::size_t>(data.meas_dim() * data.meas_dim()));
   d_theta_.resize(parameters.size());
 }
 
-void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& segments) {
+void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& segments,
+                            std::span<const infer::Piece> weighted) {
   const int count = static_cast<int>(segments.size());
   const int lanes = std::min(model::kGroupLanes, lanes::padded_lanes(count));
   int longest = 1;
@@ -48,14 +51,16 @@ void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& 
   for (int first = 0; first < count; first += lanes) {
     model::LaneGroup<double>& group = groups_.emplace_back();
     infer::prepare_group(model_, longest, lanes, data.irregular(), group);
-    if (data.weighted()) infer::prepare_weights(group);
+    if (data.weighted() || !weighted.empty()) infer::prepare_weights(group);
     for (int lane = 0; lane < std::min(lanes, count - first); ++lane) {
-      const Stretch& segment = segments[static_cast<std::size_t>(first + lane)];
+      const auto s = static_cast<std::size_t>(first + lane);
+      const Stretch& segment = segments[s];
+      const infer::Piece piece = weighted.empty() ? data.piece(segment) : weighted[s];
       group.length[static_cast<std::size_t>(lane)] = segment.steps();
       measured_.add(data.measured(segment));
       infer::LaneMemory memory = infer::empty_memory(data.meas_dim());
       for (int k = 0; k < segment.steps(); ++k)
-        infer::fill_step(model_, k, lane, data.piece(segment), k, memory, group);
+        infer::fill_step(model_, k, lane, piece, k, memory, group);
     }
     group.centre = {};  // there is no residual to be centred
   }

@@ -17,9 +17,12 @@ namespace kalmia::train {
 /// free entries of L, the expert's learned parameters, the measurement noise.
 class StaticLikelihood {
  public:
-  /// `model`: static, in double; it is given the variables' values. All must outlive this object.
+  /// `model`: static, in double; it is given the variables' values. `weighted`: the segments with
+  /// weights of their own, which then are all there is to weigh (infer::RunSettings); empty: the
+  /// data's. All must outlive this object.
   StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
-                   const ScaledData& data, const std::vector<Stretch>& segments, ThreadTeam& team);
+                   const ScaledData& data, const std::vector<Stretch>& segments, ThreadTeam& team,
+                   std::span<const infer::Piece> weighted = {});
 
   /// The variables of the model as it stands.
   std::vector<double> start() const;
@@ -40,7 +43,8 @@ class StaticLikelihood {
     BoundedVariable variable;
     double centre = 0, prior_std = 0;
   };
-  void fill(const ScaledData& data, const std::vector<Stretch>& segments);
+  void fill(const ScaledData& data, const std::vector<Stretch>& segments,
+            std::span<const infer::Piece> weighted);
 
   model::LearnedModel<double>& model_;
   const NoiseFactor& noise_;

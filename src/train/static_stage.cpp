@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/student_weights.hpp"
 #include "kalmia/error.hpp"
 #include "model/state_size.hpp"
 #include "nn/softplus.hpp"
@@ -39,6 +40,10 @@ constexpr double kAboveCeiling = 1.5;
 // Deviations that the data state are never made smaller than by this factor.
 constexpr double kLeastFactor = 0.1;
 
+// Rounds of weights and searches for Student-t noise.
+constexpr int kWeightRounds = 6;
+// Standard deviations of the noise from which on a value is an outlier there.
+constexpr double kOutlier = 4;
 // The search may take so many iterations for each of its variables.
 constexpr int kIterationsPerVariable = 4;
 
@@ -118,16 +123,9 @@ bool lower_to_ceiling(const std::vector<double>& ceiling, std::vector<double>& R
   return std::any_of(scale.begin(), scale.end(), [](double s) { return s < 1; });
 }
 
-// Adds to the process noise what is not known of a polynomial departure: its p coefficients for
-// each state, learned from n steps of noise s^2, leave p s^2 / n of what they predict uncertain, on
-// the average over the data. The likelihood of the same data knows nothing of that, and a filter
-// that trusts a map too much where it was never seen may lose its way for good.
-void add_coefficients_error(const prior::ExpertSpec& spec, std::size_t coefficients, int steps,
-                            std::span<double> packed_L) {
-  // The noise of a step in units of StateFrame::step.
-  constexpr double kNoise = 0.35;
-  const auto N = static_cast<Eigen::Index>(spec.frame.step.size());
-  const double share = static_cast<double>(coefficients) / static_cast<double>(N * steps);
+// Adds independent noise of these variances to a packed factor L of the process noise.
+void add_noise(const std::vector<double>& variances, std::span<double> packed_L) {
+  const auto N = static_cast<Eigen::Index>(variances.size());
   Eigen::MatrixXd L = Eigen::MatrixXd::Zero(N, N);
   const auto at = [&](Eigen::Index i, Eigen::Index j) -> double& {
     return packed_L[static_cast<std::size_t>(
@@ -136,12 +134,53 @@ void add_coefficients_error(const prior::ExpertSpec& spec, std::size_t coefficie
   for (Eigen::Index i = 0; i < N; ++i)
     for (Eigen::Index j = 0; j <= i; ++j) L(i, j) = i == j ? nn::softplus(at(i, j)) : at(i, j);
   Eigen::MatrixXd Q = L * L.transpose();
-  for (Eigen::Index i = 0; i < N; ++i)
-    Q(i, i) += share * std::pow(kNoise * spec.frame.step[static_cast<std::size_t>(i)], 2);
+  for (Eigen::Index i = 0; i < N; ++i) Q(i, i) += variances[static_cast<std::size_t>(i)];
   L = Q.llt().matrixL();
   for (Eigen::Index i = 0; i < N; ++i)
     for (Eigen::Index j = 0; j <= i; ++j)
       at(i, j) = i == j ? nn::inverse_softplus(L(i, j)) : L(i, j);
+}
+
+// What is not known of a polynomial departure: its p coefficients for each state, learned from n
+// steps of noise s^2, leave p s^2 / n of what they predict uncertain, on the average over the data.
+// The likelihood of the same data knows nothing of that, and a filter that trusts a map too much
+// where it was never seen may lose its way for good.
+std::vector<double> coefficients_error(const prior::StateFrame& frame, std::size_t coefficients,
+                                       int steps) {
+  // The noise of a step in units of StateFrame::step. Measured on `lorenz` of degree 4, 131,072
+  // steps: NEES 0.58 with 1, 0.85 with 0.5.
+  constexpr double kNoise = 0.35;
+  const double share =
+      static_cast<double>(coefficients) / static_cast<double>(frame.step.size()) / steps;
+  std::vector<double> variances;
+  for (const double step : frame.step) variances.push_back(share * std::pow(kNoise * step, 2));
+  return variances;
+}
+
+// Without any process noise in some direction a filter for Student-t noise that has lost its way
+// takes every value for an outlier, and stays lost. Measured on `lorenz` with 5 % of outliers and 2
+// degrees of freedom: mean square error 30 without, 0.0011 with.
+//
+// A share of the steps that the search began with, less what outliers made of them: there, a
+// channel's step was that of its noise.
+std::vector<double> robust_floor(const StaticResult& start, const std::vector<double>& R,
+                                 const std::vector<model::ChannelStatistics>& channels) {
+  constexpr double kShare = 0.012;
+  const prior::Expert expert = model::expert_of(start.description);
+  const std::size_t M = channels.size();
+  const auto L = std::span(start.output).last(start.initial_L.size());
+  std::vector<double> variances;
+  for (int n = 0; n < expert.state_dim(); ++n) {
+    double step = nn::softplus(L[static_cast<std::size_t>(lanes::triangle_index(n, n))]);
+    const int channel = expert.states[static_cast<std::size_t>(n)].channel;
+    if (channel >= 0) {
+      const auto c = static_cast<std::size_t>(channel);
+      const double noise = std::sqrt(R[c * (M + 1)]) * start.description.units.y_scale[c];
+      step *= std::min(1.0, noise / channels[c].step);
+    }
+    variances.push_back(std::pow(kShare * step, 2));
+  }
+  return variances;
 }
 
 // Throws NumericalError that names an equation of the user's that is not finite where the states
@@ -162,6 +201,48 @@ void explain_start(const StaticResult& start) {
       "it",
       place, state));
 }
+
+// Takes over what was learned.
+void take(const model::LearnedModel<double>& model, StaticResult& result) {
+  const auto bias = model.parameters().subspan(
+      static_cast<std::size_t>(model.architecture().decoder.bias.back()), result.output.size());
+  result.output.assign(bias.begin(), bias.end());
+  result.description.theta = model.theta();
+  result.R = model.emission().R();
+}
+
+// Which values are outliers, by the weights of Student-t noise at a model's smoothed states, round
+// after round: those of a round make the smoothed states of the next. Other values have the weight
+// 1: weights that follow each of them would take what the process noise has to explain.
+class SmoothedWeights {
+ public:
+  SmoothedWeights(const ScaledData& data, const std::vector<Stretch>& segments, ThreadTeam& team)
+      : team_(team) {
+    for (const Stretch& segment : segments) pieces_.push_back(data.piece(segment));
+  }
+
+  std::span<const infer::Piece> pieces() const { return weighted_; }
+
+  void update(const model::LearnedModel<float>& model) {
+    const auto name = [](int) { return std::string("the data"); };
+    infer::RunSettings settings;
+    settings.weights_given = !weighted_.empty();
+    infer::FilterPass pass = infer::run_pass(model, weighted_.empty() ? pieces_ : weighted_,
+                                             {true, true, true}, team_, name, settings);
+    infer::smooth_pass(pass, team_, name);
+    weights_ = infer::student_weights(model, pieces_, pass);
+    const double nu = model.description().tails;
+    const double outlier = (nu + 1) / (nu + kOutlier * kOutlier);
+    for (double& w : weights_)
+      if (w > outlier) w = 1;
+    weighted_ = infer::weighted(pieces_, pass, weights_);
+  }
+
+ private:
+  ThreadTeam& team_;
+  std::vector<infer::Piece> pieces_, weighted_;
+  std::vector<double> weights_;
+};
 
 }  // namespace
 
@@ -199,6 +280,7 @@ StaticResult fit_static(const model::ModelDescription& description,
   const bool full = noise.kind == model::NoiseSpec::Kind::LearnFull;
   const NoiseCeiling ceiling = noise_ceiling(data, training, full);
   StaticResult result = starting_point(description, channels, noise, ceiling.R);
+  const StaticResult start = result;
   const auto model = result.alone<double>();
   const NoiseFactor factor(noise.kind, data.meas_dim(), result.noise_floor);
   const std::vector<Stretch> segments = segments_of(training);
@@ -223,7 +305,24 @@ StaticResult fit_static(const model::ModelDescription& description,
                         std::span<double> gradient) { return first(at, gradient); },
                     x, bfgs, go_on, &curvature);
     }
-    fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);
+    if (description.tails == 0) {
+      fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);
+    } else {
+      // The expectation-maximisation algorithm: the robust filter's own weights depend on what is
+      // learned in a way that its gradient does not know.
+      SmoothedWeights weights(data, segments, team);
+      for (int round = 0; round < kWeightRounds && !fit.interrupted; ++round) {
+        likelihood.set(x);
+        take(*model, result);
+        weights.update(*result.alone<float>());
+        StaticLikelihood given(*model, factor, data, segments, team, weights.pieces());
+        fit = minimise_bfgs([&](std::span<const double> at,
+                                std::span<double> gradient) { return given(at, gradient); },
+                            x, bfgs, go_on, &curvature);
+      }
+      std::vector<double> gradient(x.size());
+      fit.value = objective(x, gradient);
+    }
   } catch (const NumericalError&) {
     explain_start(result);
     throw;
@@ -258,14 +357,13 @@ StaticResult fit_static(const model::ModelDescription& description,
     likelihood.set(x);
   }
 
-  const auto bias = model->parameters().subspan(
-      static_cast<std::size_t>(model->architecture().decoder.bias.back()), result.output.size());
-  result.output.assign(bias.begin(), bias.end());
+  take(*model, result);
+  const auto learned_L = std::span(result.output).last(result.initial_L.size());
   if (description.prior.degree > 1 && description.prior.departure > 0)
-    add_coefficients_error(description.prior, model->theta().size(), steps_of(segments),
-                           std::span(result.output).last(result.initial_L.size()));
-  result.description.theta = model->theta();
-  result.R = model->emission().R();
+    add_noise(
+        coefficients_error(description.prior.frame, model->theta().size(), steps_of(segments)),
+        learned_L);
+  if (description.tails > 0) add_noise(robust_floor(start, result.R, channels), learned_L);
   result.training_loss = likelihood.loss(fit.value);
   result.free_parameters = static_cast<int>(x.size());
   result.interrupted = fit.interrupted;

@@ -25,7 +25,7 @@ LearnedCase full_case() {
   LearnedCase made = test::network_case(2, 41);
   made.description.noise = "0.5,0.3";
   made.description.calibration = Calibration{1.0 / 3, 1.25, 2};
-  made.description.data = {{"north", "east"}, {"true_n"}, {"u0", "u1"}, "t_s", "robot"};
+  made.description.data = {{"north", "east"}, {"true_n"}, {"u0", "u1"}, "t_s", "robot", {"n_std", "e_std"}};
   made.description.summary_json = R"({"loss":0.125,"notes":["a \"quoted\" one"]})";
   // Numbers that are not short in decimals.
   made.description.units.y_offset[0] = 1.0 / 3;
@@ -102,7 +102,7 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   if (p.calibration) {
     EXPECT_EQ(p.calibration->filter, q.calibration->filter);
     EXPECT_EQ(p.calibration->linearized, q.calibration->linearized);
-    EXPECT_EQ(p.calibration->fused, q.calibration->fused);
+    EXPECT_EQ(p.calibration->trained, q.calibration->trained);
   }
   EXPECT_EQ(p.data.measure, q.data.measure);
   EXPECT_EQ(p.data.truth, q.data.truth);

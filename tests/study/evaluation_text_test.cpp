@@ -29,9 +29,13 @@ Evaluation full() {
   e.log_likelihood_per_value = -2;
   e.nis = 1.01;
   e.nees = 0.99;
+  e.nees_filtered = 0.98;
   e.coverage95 = 0.94;
+  e.coverage95_filtered = 0.93;
   e.whiteness_p = 0.3;
   e.reducible_error = 0.02;
+  e.leak = 0.005;
+  e.forecasts = {{0.5, 0.96}, {std::nullopt, std::nullopt}};
   return e;
 }
 
@@ -45,9 +49,14 @@ TEST(EvaluationText, JsonHasEveryFigureUnderItsKey) {
       {"log_likelihood_per_value", -2.0},
       {"nis", 1.01},
       {"nees", 0.99},
+      {"nees_filtered", 0.98},
       {"coverage95", 0.94},
+      {"coverage95_filtered", 0.93},
       {"whiteness_p", 0.3},
       {"reducible_error", 0.02},
+      {"leak", 0.005},
+      {"forecasts",
+       {{{"mse", 0.5}, {"coverage95", 0.96}}, {{"mse", nullptr}, {"coverage95", nullptr}}}},
       {"steps", 100},
       {"measured_values", 180}};
   EXPECT_EQ(nlohmann::json::parse(full().to_json()), want);
@@ -68,8 +77,9 @@ TEST(EvaluationText, JsonIsNullWhereAFigureDoesNotApplyOrIsNotFinite) {
     for (const auto& [name, value] : json[group].items()) nulls += value.is_null() ? 1 : 0;
   }
   EXPECT_EQ(nulls, 3 + 3 + 2 + 3);
-  for (const char* key : {"log_likelihood", "log_likelihood_per_value", "nis", "nees", "coverage95",
-                          "whiteness_p", "reducible_error"})
+  for (const char* key :
+       {"log_likelihood", "log_likelihood_per_value", "nis", "nees", "nees_filtered", "coverage95",
+        "coverage95_filtered", "whiteness_p", "reducible_error", "leak"})
     EXPECT_TRUE(json.at(key).is_null()) << key;
   EXPECT_EQ(json.at("steps"), 0);
 }
@@ -77,7 +87,8 @@ TEST(EvaluationText, JsonIsNullWhereAFigureDoesNotApplyOrIsNotFinite) {
 TEST(EvaluationText, TextShowsWhatApplies) {
   const std::string text = full().to_text();
   for (const char* part : {"raw 0.25", "filtered 0.125", "smoothed 0.0625", "interpolated 6",
-                           "-360", "per value -2", "1.01", "0.94", "180"})
+                           "-360", "per value -2", "1.01", "filtered 0.98", "smoothed 0.94", "180",
+                           "forecast, 1 ahead", "within 95 % bars 0.96"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   EXPECT_EQ(text.back(), '\n');
   Evaluation e;

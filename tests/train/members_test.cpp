@@ -155,7 +155,7 @@ TEST(Members, SmoothersAreTrainedForEach) {
   ASSERT_TRUE(calibration);
   EXPECT_EQ(calibration->filter, result.summary.calibration[0].factor);
   EXPECT_EQ(calibration->linearized, result.summary.calibration[1].factor);
-  EXPECT_EQ(calibration->fused, result.summary.calibration[2].factor);
+  EXPECT_EQ(calibration->trained, result.summary.calibration[2].factor);
 
   const ScratchFolder folder;
   result.model.save(folder.file("m.kalmia"));
@@ -163,7 +163,7 @@ TEST(Members, SmoothersAreTrainedForEach) {
   EXPECT_EQ(bytes_of(loaded), bytes_of(result.model));
   const auto info = nlohmann::json::parse(loaded.info_json());
   EXPECT_EQ(info["members"], 2);
-  EXPECT_EQ(info["calibration"]["fused"], calibration->fused);
+  EXPECT_EQ(info["calibration"]["trained"], calibration->trained);
   EXPECT_EQ(info["training"]["summary"]["members"]["held_out"], result.summary.combined_held_out);
 }
 

@@ -1,0 +1,86 @@
+#include "infer/refine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "infer/student_weights.hpp"
+#include "kalman/classical_batch.hpp"
+
+namespace kalmia::infer {
+namespace {
+
+using kalman::row_at;
+
+constexpr double kSettled = 1e-3;
+constexpr double kNoiseStep = 1.0 / 3;
+// Passes with weights from smoothed states. Measured on `lorenz` with 5 % of outliers: after the
+// second nothing changes any more in three digits of the error.
+constexpr int kWeightPasses = 2;
+
+// The largest difference of smoothed means, in their standard deviations.
+double largest_change(const FilterPass& a, const FilterPass& b) {
+  const int N = a.moments.state_dim;
+  double largest = 0;
+  for (int s = 0; s < a.moments.series; ++s)
+    for (int k = 0; k < a.lengths[static_cast<std::size_t>(s)]; ++k)
+      for (int n = 0; n < N; ++n) {
+        const std::size_t x = row_at(a.moments, s, k, N) + static_cast<std::size_t>(n);
+        const std::size_t P = row_at(a.moments, s, k, N * N) + static_cast<std::size_t>(n * N + n);
+        const double variance = b.moments.smoothed.covariance[P];
+        const double change = a.moments.smoothed.mean[x] - b.moments.smoothed.mean[x];
+        if (variance > 0) largest = std::max(largest, std::abs(change) / std::sqrt(variance));
+      }
+  return largest;
+}
+
+// The state that the step to k leaves from, of all steps of a pass: that of step k - 1. Before the
+// first there is none.
+std::vector<double> states_before(const FilterPass& pass) {
+  const Array& means = pass.moments.smoothed.mean;
+  const auto N = static_cast<std::size_t>(pass.moments.state_dim);
+  std::vector<double> before(means.size());
+  std::copy_n(means.data(), before.size() - N, before.begin() + static_cast<std::ptrdiff_t>(N));
+  return before;
+}
+
+}  // namespace
+
+double refine_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+                   FilterPass& pass, const Refinement& how, ThreadTeam& team,
+                   const std::function<std::string(int piece)>& name) {
+  const bool student = model.description().tails > 0;
+  const int passes = std::max(how.iterations, student ? kWeightPasses : 0);
+  double nll = std::numeric_limits<double>::quiet_NaN();
+  RunSettings settings;
+  settings.weights_given = student;
+  settings.process_noise = how.first_process_noise;
+  for (int i = 0; i < passes; ++i) {
+    std::vector<Piece> again(pieces.begin(), pieces.end());
+    std::vector<double> weights, before;
+    if (student) {
+      weights = student_weights(model, pieces, pass);
+      again = weighted(pieces, pass, weights);
+    }
+    if (how.iterations > 0) {
+      before = states_before(pass);
+      for (std::size_t p = 0; p < again.size(); ++p)
+        again[p].linearise =
+            before.data() + row_at(pass.moments, static_cast<int>(p), 0, pass.moments.state_dim);
+    }
+    FilterPass next = run_pass(model, again, {true, true, true}, team, name, settings);
+    smooth_pass(next, team, name);
+    nll = std::accumulate(next.moments.log_likelihood.begin(), next.moments.log_likelihood.end(),
+                          0.0);
+    const bool settled = largest_change(pass, next) < kSettled;
+    pass.moments.smoothed = std::move(next.moments.smoothed);
+    const bool reached = how.iterations == 0 || settings.process_noise <= how.process_noise;
+    if (settled && reached) break;
+    if (how.iterations > 0)
+      settings.process_noise = std::max(how.process_noise, settings.process_noise * kNoiseStep);
+  }
+  return nll;
+}
+
+}  // namespace kalmia::infer

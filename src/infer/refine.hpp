@@ -1,0 +1,27 @@
+// A smoothed pass made better by further passes that know what the first one found.
+#pragma once
+
+#include "infer/filter_pass.hpp"
+
+namespace kalmia::infer {
+
+struct Refinement {
+  /// Passes, at most, with the expert map linearised at the smoothed means: each is a Gauss-Newton
+  /// step towards the most likely trajectory. They end when no mean moves by more than a thousandth
+  /// of its deviation.
+  int iterations = 0;
+  /// The process noise of those passes over the filter's, reached by steps of 1/3. A filter's noise
+  /// also covers what its linearisation, at estimates that have not seen the future, gets wrong;
+  /// passes that linearise where the trajectory is need less.
+  double process_noise = 1;
+  double first_process_noise = 1;  ///< of the first pass
+};
+
+/// Filters and smooths the pieces of a smoothed pass again, and sets moments.smoothed: as `how`
+/// says, and where noise is Student-t with weights from the smoothed states (student_weights.hpp),
+/// a few times. Returns the engine's nll of the last pass, of all pieces; NaN if there was none.
+double refine_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+                   FilterPass& pass, const Refinement& how, ThreadTeam& team,
+                   const std::function<std::string(int piece)>& name);
+
+}  // namespace kalmia::infer

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Measures the figures of docs/figures.md, all or those named:
+#
+#     tools/figures.sh [linear|lorenz|flow|smoothers|parameters|missing|outliers|little|forecast]...
+#
+# Takes the program from $KALMIA (build/kalmia) and works in $FOLDER (a new one, removed at the
+# end). No clean value is read but by `kalmia evaluate`, to score. About 15 minutes on 2 cores.
+set -euo pipefail
+kalmia=$(realpath "${KALMIA:-build/kalmia}")
+folder=${FOLDER:-$(mktemp -d)}
+[ -n "${FOLDER:-}" ] || trap 'rm -rf "$folder"' EXIT
+mkdir -p "$folder" && cd "$folder"
+wanted=${*:-linear flow lorenz smoothers parameters missing outliers little forecast}
+
+data() {  # NAME SYSTEM STEPS SEED [options]
+  local name=$1 system=$2 steps=$3 seed=$4
+  shift 4
+  [ -f "$name.npz" ] || "$kalmia" simulate "$system" --steps "$steps" --seed "$seed" "$@" -o "$name.npz"
+}
+fit() {  # MODEL DATA options
+  local model=$1 from=$2
+  shift 2
+  local start=$SECONDS
+  "$kalmia" fit "$from.npz" "$@" -o "$model.kalmia" > "$model.log" 2>&1
+  echo "$model: fit $from $* ($((SECONDS - start)) s)"
+}
+score() {  # MODEL DATA [options of evaluate]
+  local model=$1 on=$2
+  shift 2
+  echo "  evaluate $on${*:+ $*}"
+  "$kalmia" evaluate "$model.kalmia" "$on.npz" "$@" |
+    grep -E "where measured|all states|NEES|NIS|within|leak" | sed 's/^ */    /; s/   (.*//'
+}
+
+for figure in $wanted; do
+  echo "== $figure"
+  case $figure in
+    linear)
+      data linear linear 131072 1 && data linear_test linear 32768 2
+      fit linear_first linear --prior linear-motion --noise 0.5 --hidden 0 && score linear_first linear_test
+      fit linear_flow linear --prior linear-motion --order 12 --departure 0 --noise 0.5 --hidden 0
+      score linear_flow linear_test
+      ;;
+    flow)
+      data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
+      fit rk4 lorenz --prior lorenz --flow rk4 --substeps 2 --noise 0.5 --hidden 0
+      score rk4 lorenz_test && score rk4 lorenz_test --iterations 20
+      fit taylor lorenz --prior lorenz --flow taylor --departure-degree 4 --noise 0.5 --hidden 0
+      score taylor lorenz_test
+      ;;
+    lorenz)
+      data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
+      fit frozen lorenz --prior lorenz --noise 0.5 && score frozen lorenz_test
+      fit learned lorenz --prior lorenz --noise 0.5 --departure-degree 4 --hidden 0
+      score learned lorenz_test
+      ;;
+    smoothers)
+      data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
+      for smoother in fused recurrent recursive; do
+        fit "$smoother" lorenz --prior lorenz --noise 0.5 --smoother $smoother
+        grep "^smoother" "$smoother.log" | tail -1
+        score "$smoother" lorenz_test
+      done
+      fit fused_learned lorenz --prior lorenz --noise 0.5 --departure-degree 4 --hidden 64 --smoother fused
+      score fused_learned lorenz_test
+      ;;
+    parameters)
+      data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
+      fit parameters lorenz --noise 0.5 --hidden 0 --substeps 2 --states x,y,z \
+        --ode "x = sigma*(y - x)" --ode "y = x*(rho - z) - y" --ode "z = x*y - beta*z" \
+        --measure-as "y1 = x" --measure-as "y2 = y" --measure-as "y3 = z" \
+        --parameter "sigma = 8 learn" --parameter "rho = 33.6 learn" --parameter "beta = 2.1333 learn"
+      grep "^learned" parameters.log
+      score parameters lorenz_test
+      ;;
+    missing)
+      data sparse lorenz 131072 1 --missing 0.3 && data sparse_test lorenz 32768 2 --missing 0.3
+      fit missing sparse --prior lorenz --flow rk4 --substeps 2 --noise 0.5 --hidden 0
+      score missing sparse_test
+      ;;
+    outliers)
+      data plain lorenz 20000 1 && data plain_test lorenz 10000 2
+      data outliers lorenz 20000 1 --outliers 0.05 && data outliers_test lorenz 10000 2 --outliers 0.05
+      for from in plain outliers; do
+        fit "tails_$from" $from --prior lorenz --flow rk4 --substeps 2 --noise 0.5 --hidden 0 --tails 4
+        score "tails_$from" "${from}_test"
+      done
+      ;;
+    little)
+      data thousand lorenz 1000 1 && data lorenz_test lorenz 32768 2
+      fit little thousand --prior lorenz --noise 0.5 --departure-degree 3 && score little lorenz_test
+      ;;
+    forecast)
+      data linear linear 131072 1 && data lorenz lorenz 131072 1
+      [ -f linear_flow.kalmia ] || fit linear_flow linear --prior linear-motion --order 12 --departure 0 --noise 0.5 --hidden 0
+      [ -f rk4.kalmia ] || fit rk4 lorenz --prior lorenz --flow rk4 --substeps 2 --noise 0.5 --hidden 0
+      data linear_test linear 32768 2 && data lorenz_test lorenz 32768 2
+      for model in linear_flow rk4; do
+        on=$([ $model = rk4 ] && echo lorenz_test || echo linear_test)
+        score $model $on --horizon 10
+      done
+      ;;
+    *)
+      echo "figures.sh: no figure is called $figure" >&2
+      exit 2
+      ;;
+  esac
+done
