@@ -40,6 +40,7 @@ COVERED = {
     "infer/series_run": ("infer/model", "what these three share"),
     "train/smoother_trainee": ("train/two_sided_trainer", "what the smoothers' stages share"),
     "train/smoother_trainer": ("train/two_sided_trainer", "the stage around them"),
+    "infer/student_weights": ("infer/refine", "the weights of refined passes"),
     "infer/scaled_data": ("train/training_data", "data as training reads them"),
     "model/calibration": ("model/model_file", "three factors, without code"),
     "model/records": ("model/window", "where things lie on a window's tapes"),

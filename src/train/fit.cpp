@@ -196,11 +196,11 @@ class Fitter {
       auto scaled = std::make_unique<train::ScaledData>(data_, description.units, description.dt);
       scaled->set_weights(data_, description.noise_std);
       train::StaticOptions options;
-      options.go_on = [&](int iteration, double loss) {
+      options.go_on = [&](int iteration, int most, double loss) {
         FitProgress now;
         now.stage = "static " + name;
         now.update = iteration;
-        now.updates = options.max_iterations;
+        now.updates = most;
         now.loss = loss;
         now.held_out = now.best_held_out = std::numeric_limits<double>::quiet_NaN();
         now.seconds_left = std::numeric_limits<double>::quiet_NaN();

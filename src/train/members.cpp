@@ -19,7 +19,7 @@ Report numbered(const Report& progress, int number, int count) {
   if (count == 1 || !progress) return progress;
   return [=, &progress](FitProgress& now) {
     FitProgress named = now;
-    named.stage += " " + std::to_string(number) + "/" + std::to_string(count);
+    named.stage += ' ' + std::to_string(number) + '/' + std::to_string(count);
     return progress(named);
   };
 }

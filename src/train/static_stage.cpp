@@ -44,7 +44,8 @@ constexpr double kLeastFactor = 0.1;
 constexpr int kWeightRounds = 6;
 // Standard deviations of the noise from which on a value is an outlier there.
 constexpr double kOutlier = 4;
-// The search may take so many iterations for each of its variables.
+// The search may take so many iterations, or so many for each of its variables.
+constexpr int kIterations = 150;
 constexpr int kIterationsPerVariable = 4;
 
 int steps_of(const std::vector<Stretch>& stretches) {
@@ -289,12 +290,14 @@ StaticResult fit_static(const model::ModelDescription& description,
   const std::vector<double> beginning = x;
   BfgsOptions bfgs;
   bfgs.max_iterations =
-      std::max(options.max_iterations, kIterationsPerVariable * static_cast<int>(x.size()));
+      options.max_iterations > 0
+          ? options.max_iterations
+          : std::max(kIterations, kIterationsPerVariable * static_cast<int>(x.size()));
   const Objective objective = [&](std::span<const double> at, std::span<double> gradient) {
     return likelihood(at, gradient);
   };
   const auto go_on = [&](int iteration, double value) {
-    return !options.go_on || options.go_on(iteration, likelihood.loss(value));
+    return !options.go_on || options.go_on(iteration, bfgs.max_iterations, likelihood.loss(value));
   };
   BfgsMemory curvature;
   BfgsResult fit;

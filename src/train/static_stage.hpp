@@ -37,9 +37,11 @@ struct StaticResult {
 };
 
 struct StaticOptions {
-  int max_iterations = 150;
-  /// Asked after every iteration with its number and the loss; false ends the fit.
-  std::function<bool(int iteration, double loss)> go_on;
+  /// Of a search; 0: 150, or more where there are many variables.
+  int max_iterations = 0;
+  /// Asked after every iteration with its number, the most there may be, and the loss; false ends
+  /// the fit.
+  std::function<bool(int iteration, int most, double loss)> go_on;
 };
 
 /// Fits the static model of `description` (whose network sizes do not matter) to the training

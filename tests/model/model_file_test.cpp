@@ -368,7 +368,7 @@ TEST(ModelFile, ContradictionsAreRefused) {
   expect_has(refused([](Json&, Json& d) { d["inputs"] = {"u"}; }), "features.u_mean");
   expect_has(refused([](Json&, Json& d) { d["dt"] = 0; }), "dt");
   expect_has(refused([](Json&, Json& d) {
-               d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"fused", 1}};
+               d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"trained", 1}};
              }),
              "calibration");
   expect_has(refused([](Json&, Json& d) {

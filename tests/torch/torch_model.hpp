@@ -160,6 +160,8 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
     state_bwd = state * more;
   }
 
+  const Tensor e0 = m.parameters.at("initial.e").unsqueeze(0);
+  const Tensor L0 = torch_triangle(m.parameters.at("initial.L").unsqueeze(0), N);
   std::vector<Tensor> x_preds, P_preds, x_filts, P_filts, nlls;
   Tensor state = d.h, x = d.x, P = d.P;
   for (std::int64_t k = 0; k < steps; ++k) {
@@ -202,11 +204,20 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
       P_pred = torch::matmul(torch::matmul(F, P), transposed(F)) + torch::matmul(L, transposed(L));
     } else {
       x_pred = e;
-      P_pred = torch::matmul(L, transposed(L));
+      Tensor root = L;
+      if (d.centre.defined()) {
+        // Relative to the centre; a state without one has its part of the initial state.
+        const Tensor known = torch::isfinite(d.centre[k]);
+        x_pred = torch::where(known, e + torch::nan_to_num(d.centre[k]), e0);
+        root = torch::where(known.unsqueeze(2), L, torch::diag_embed(torch::diagonal(L0, 0, 1, 2)));
+      }
+      P_pred = torch::matmul(root, transposed(root));
     }
-    const Tensor L0 = torch_triangle(m.parameters.at("initial.L").unsqueeze(0), N);
-    x_pred = torch::where(starts, m.parameters.at("initial.e").unsqueeze(0), x_pred);
-    P_pred = torch::where(starts.unsqueeze(2), torch::matmul(L0, transposed(L0)), P_pred);
+    // A two-sided recurrent model with a centre has the future to go by where a series starts.
+    if (m.recursive || !m.two_sided || !d.centre.defined()) {
+      x_pred = torch::where(starts, e0, x_pred);
+      P_pred = torch::where(starts.unsqueeze(2), torch::matmul(L0, transposed(L0)), P_pred);
+    }
     // Update with the observed rows of H; a missing component measures nothing, with noise 1.
     const Tensor seen = d.seen[k] * active;
     const Tensor H = seen.unsqueeze(2) * m.H;

@@ -243,7 +243,7 @@ TEST(StaticStage, Interruption) {
   const Case c(dataset_of({local_level(400, 0.5, 1, 5)}), "constant-velocity");
   StaticOptions options;
   std::vector<double> losses;
-  options.go_on = [&](int, double loss) {
+  options.go_on = [&](int, int, double loss) {
     losses.push_back(loss);
     return losses.size() < 3;
   };
