@@ -65,6 +65,7 @@ UNTESTED = {
 
 # Tests that span several sources and so mirror none, and why.
 SPANNING = {
+    "study/figures": "docs/figures.md on a small scale: fit and evaluate together",
     "model/allocation": "no hot loop of the model allocates",
     "model/carry": "a series cut into windows equals the whole",
     "model/invariants": "the same properties for all models, precisions and instruction sets",
