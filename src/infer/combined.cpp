@@ -223,9 +223,9 @@ double mixed_nll(const std::vector<std::vector<std::vector<double>>>& of_members
 
 }  // namespace
 
-bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing) {
+bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing, bool weighted) {
   if (smoothing.method != "auto") return smoothing.method != "linearized";
-  return smoothing.iterations == 0 && !model.trained_smoother().empty();
+  return smoothing.iterations == 0 && !weighted && !model.trained_smoother().empty();
 }
 
 Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
@@ -234,13 +234,17 @@ Combined combine(const Model::Impl& model, const Dataset& data, int threads, con
   if (smoothing.iterations > 0 && !model.learned->description().recursive)
     throw ConfigError("iterations = " + std::to_string(smoothing.iterations) +
                       ", but a recurrent filter has no expert map to linearise again");
+  const bool networks = smooths_by_networks(model, smoothing, !data.std_names.empty());
+  if (networks && parts.smoothed && !data.std_names.empty())
+    throw ConfigError("the " + smoothing.method +
+                      " smoother does not use the noise of each value (noise_columns); smooth with "
+                      "method = linearized");
   const auto members = model.members();
   const bool noise = model.calibration().has_value();
   if (members.size() == 1)
     return run_member(*members[0], data, threads, parts, smoothing, noise).combined;
 
   // A posterior of the smoother's networks is that of the members that have them.
-  const bool networks = smooths_by_networks(model, smoothing);
   SmoothOptions of_members = smoothing;
   of_members.method = networks ? "auto" : "linearized";
   const auto M = static_cast<std::size_t>(model.learned->meas_dim());
@@ -291,8 +295,10 @@ Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& 
   for (std::size_t s = 0; s < analysis.filtered.series.size(); ++s)
     calibrate(calibration->filter, combined.filtered_noise[s],
               analysis.filtered.series[s].covariance);
-  const double smoothed =
-      smooths_by_networks(model.impl(), smoothing) ? calibration->trained : calibration->linearized;
+  // Iterated passes have a process noise of their own, for which no factor was found.
+  const double smoothed = smooths_by_networks(model.impl(), smoothing, false) ? calibration->trained
+                          : smoothing.iterations > 0                          ? 1
+                                                     : calibration->linearized;
   for (std::size_t s = 0; s < analysis.smoothed.series.size(); ++s)
     calibrate(smoothed, combined.smoothed_noise[s], analysis.smoothed.series[s].covariance);
 

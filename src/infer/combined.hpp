@@ -32,8 +32,9 @@ struct Combined {
 Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
                  const SmoothOptions& smoothing);
 
-/// The smoother that `smoothing` asks for has networks of its own.
-bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing);
+/// The smoother that `smoothing` asks for has networks of its own. They do not know the noise of
+/// each value (`weighted`): `auto` is then linearized.
+bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing, bool weighted);
 
 /// The results with the model's calibration: its factors in the covariances, and the log-likelihood
 /// that of the innovations. `parts` must have been combined, with innovations if there is one.

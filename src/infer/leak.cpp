@@ -42,8 +42,12 @@ std::vector<Moved> moved_in(const model::LearnedModel<float>& model, std::span<c
     for (int k = run * kLeakStride / runs; k < pieces[p].steps; k += kLeakStride, ++turn) {
       const std::size_t c = turn % M;
       const double sign = random.uniform() < 0.5 ? -1 : 1;
-      if (std::isnan(pieces[p].y[static_cast<std::size_t>(k) * M + c])) continue;
-      moved.push_back({p, k, c, sign * kStep * std::sqrt(model.emission().R()[c * (M + 1)])});
+      // The first that is measured, of those that are this stride's and this run's.
+      int at = k;
+      const int end = std::min(k + kLeakStride / runs, pieces[p].steps);
+      while (at < end && std::isnan(pieces[p].y[static_cast<std::size_t>(at) * M + c])) ++at;
+      if (at == end) continue;
+      moved.push_back({p, at, c, sign * kStep * std::sqrt(model.emission().R()[c * (M + 1)])});
     }
   return moved;
 }

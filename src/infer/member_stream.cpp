@@ -16,7 +16,8 @@ MemberStream::MemberStream(const model::LearnedModel<float>& member)
       filter(model.window(), model.parameters()),
       state(filter.start()),
       last(static_cast<std::size_t>(model.meas_dim()), kMissing),
-      u(model.description().input_names.size()) {}
+      u(model.description().input_names.size()),
+      noise_std(model.noise_std()) {}
 
 model::StreamResult MemberStream::step(const double* now, double dt_ratio, const double* inputs,
                                        const double* weight) {

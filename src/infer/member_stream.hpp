@@ -39,8 +39,9 @@ struct MemberStream {
   const model::LearnedModel<float>& model;
   model::FilterStream<float> filter;
   model::StreamState<float> state;
-  std::vector<double> last;  ///< last value of each channel, NaN until there is one
-  std::vector<double> u;     ///< inputs that act during the next step, U
+  std::vector<double> last;       ///< last value of each channel, NaN until there is one
+  std::vector<double> u;          ///< inputs that act during the next step, U
+  std::vector<double> noise_std;  ///< deviations of weight 1, M, in the user's units
 };
 
 }  // namespace kalmia::infer

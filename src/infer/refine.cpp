@@ -41,6 +41,7 @@ std::vector<double> states_before(const FilterPass& pass) {
   const Array& means = pass.moments.smoothed.mean;
   const auto N = static_cast<std::size_t>(pass.moments.state_dim);
   std::vector<double> before(means.size());
+  if (before.empty()) return before;
   std::copy_n(means.data(), before.size() - N, before.begin() + static_cast<std::ptrdiff_t>(N));
   return before;
 }

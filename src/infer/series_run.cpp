@@ -65,6 +65,11 @@ void check_inputs(const model::LearnedModel<float>& model, const Dataset& data) 
 
 void check_noise(const model::LearnedModel<float>& model, const Dataset& data) {
   data::check_stds(data);
+  if (!data.std_names.empty() && model.description().calibration)
+    throw ConfigError(
+        source(data) +
+        ": the data say how noisy each value is, but the model's covariances are "
+        "calibrated for one noise; fit without calibrate, or leave noise_columns out");
   if (data.std_names.empty() && !model.description().noise_std.empty())
     throw DataError(source(data) +
                     ": the model was fitted to data that say how noisy each value is, but these do "
@@ -140,10 +145,6 @@ void SeriesRun::smooth(FilterPass& pass, const std::vector<int>& series,
       options.method == "auto"
           ? model_.smoother() != nullptr && options.iterations == 0 && !scaled_.weighted()
           : options.method != "linearized";
-  if (networks && scaled_.weighted())
-    throw ConfigError("the " + options.method +
-                      " smoother does not use the noise of each value (noise_columns); smooth with "
-                      "method = linearized");
   if (networks && model_.smoother()->two_sided())
     return smooth_two_sided(model_, pieces_of(series), pass, team_, name_of);
   if (networks) return fuse_pass(model_, pieces_of(series), pass, team_, name_of);

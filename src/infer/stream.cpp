@@ -17,7 +17,6 @@ Stream::Impl::Impl(std::shared_ptr<const Model::Impl> shared_model)
       R(model.noise()),
       y(static_cast<std::size_t>(model.meas_dim())),
       weight(y.size()),
-      noise_std(model.impl().learned->noise_std()),
       mean(static_cast<std::size_t>(model.state_dim())),
       covariance(mean.size() * mean.size()),
       nll(model.impl().members().size()),
@@ -123,13 +122,16 @@ void Stream::step(State& state, std::span<const double> given, double dt,
     throw DataError(
         "the model was fitted to data that say how noisy each value is; give their standard "
         "deviations as well");
+  if (!y_std.empty() && description.calibration)
+    throw DataError(
+        "standard deviations of the values, but the model's covariances are calibrated for one "
+        "noise");
   if (!y_std.empty() && y_std.size() != s.y.size())
     throw DataError(std::to_string(y_std.size()) + " standard deviations, but the model measures " +
                     std::to_string(s.y.size()) + " channels");
   for (std::size_t m = 0; m < y_std.size(); ++m) {
     if (!data::usable_std(y_std[m], given[m]))
       data::refuse_std("value " + std::to_string(m + 1), y_std[m], description.measured_names[m]);
-    s.weight[m] = std::isnan(given[m]) ? 1 : std::pow(s.noise_std[m] / y_std[m], 2);
   }
   for (std::size_t m = 0; m < given.size(); ++m) {
     if (std::isinf(given[m]))
@@ -140,6 +142,8 @@ void Stream::step(State& state, std::span<const double> given, double dt,
   s.load(state);
   for (std::size_t j = 0; j < s.members.size(); ++j) {
     infer::MemberStream& member = s.members[j];
+    for (std::size_t m = 0; m < y_std.size(); ++m)
+      s.weight[m] = std::isnan(given[m]) ? 1 : std::pow(member.noise_std[m] / y_std[m], 2);
     const model::StreamResult result =
         member.step(s.y.data(), std::isnan(dt) ? 1.0 : dt / description.dt, member.u.data(),
                     y_std.empty() ? nullptr : s.weight.data());

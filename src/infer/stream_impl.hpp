@@ -17,10 +17,9 @@ struct Stream::Impl {
 
   Model model;
   std::vector<infer::MemberStream> members;
-  std::vector<double> R;          ///< M x M, in the user's units
-  std::vector<double> y;          ///< M, in the model's units
-  std::vector<double> weight;     ///< of the noise, M
-  std::vector<double> noise_std;  ///< deviations of weight 1, M, in the user's units
+  std::vector<double> R;       ///< M x M, in the user's units
+  std::vector<double> y;       ///< M, in the model's units
+  std::vector<double> weight;  ///< of the noise, M
   std::vector<double> mean, covariance;
   std::vector<double> nll;  ///< of the last measurement, what each member's engine gave
   double log_likelihood = 0;

@@ -56,7 +56,8 @@ std::string member_prefix(std::size_t member) {
 Json to_json(const ModelDescription& d, FurtherMembers others) {
   Json further = Json::array();
   for (const auto& each : others)
-    further.push_back({{"smoother", to_json(each->description().smoother)}});
+    further.push_back({{"smoother", to_json(each->description().smoother)},
+                       {"iterated_noise", each->description().iterated_noise}});
   return {
       {"measured", d.measured_names},
       {"inputs", d.input_names},
@@ -296,9 +297,12 @@ std::vector<std::unique_ptr<LearnedModel<float>>> parse(const std::string& bytes
   const ModelDescription d = description_of(json);
   std::vector<std::unique_ptr<LearnedModel<float>>> members;
   members.push_back(read_member(0, d, d.smoother, tensors, parts.data, source));
-  for (const Json& each : json.at("further_members"))
-    members.push_back(
-        read_member(members.size(), d, sizes_of(each.at("smoother")), tensors, parts.data, source));
+  for (const Json& each : json.at("further_members")) {
+    ModelDescription own = d;
+    each.at("iterated_noise").get_to(own.iterated_noise);
+    members.push_back(read_member(members.size(), own, sizes_of(each.at("smoother")), tensors,
+                                  parts.data, source));
+  }
   return members;
 }
 

@@ -16,7 +16,8 @@ Evaluation evaluate(const Model& model, const Dataset& given, const EvaluateOpti
   const Analysis analysis = model.analyse(shown, options.threads, options.smoothing);
   Evaluation evaluation = study::score(data, shown, analysis.filtered, analysis.smoothed,
                                        analysis.innovations, model.emission(), model.noise());
-  if (options.smoothing.method != "linearized" && options.smoothing.iterations == 0)
+  if (options.smoothing.method != "linearized" && options.smoothing.iterations == 0 &&
+      shown.std_names.empty())
     evaluation.leak = model.leak(shown, options.threads);
   if (options.horizon > 0)
     evaluation.forecasts =

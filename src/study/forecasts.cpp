@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/model_impl.hpp"
+#include "kalmia/error.hpp"
 #include "study/scores.hpp"
 
 namespace kalmia::study {
@@ -17,12 +19,12 @@ struct Origin {
   int begin = 0, end = 0;
 };
 
-std::vector<Origin> origins(const Dataset& data, int horizon) {
+std::vector<Origin> origins(const Dataset& data, TruthKind truth, int horizon) {
   std::vector<Origin> all;
   for (std::size_t s = 0; s < data.series.size(); ++s) {
     const int steps = data.series[s].steps;
     const int warmup = std::min(kWarmup, steps - horizon);
-    if (warmup < 1) continue;
+    if (warmup < 1 || (truth != TruthKind::None && data.series[s].x.empty())) continue;
     for (int begin = 0; begin + warmup + horizon <= steps; begin += warmup + horizon)
       all.push_back({s, begin, begin + warmup});
   }
@@ -55,8 +57,13 @@ Dataset stretches(const Dataset& data, const std::vector<Origin>& from) {
 
 std::vector<ForecastScore> score_forecasts(const Model& model, const Dataset& data, TruthKind truth,
                                            int horizon, int threads) {
-  const std::vector<Origin> from = origins(data, horizon);
-  if (from.empty()) return {};
+  // What channels to compare with is known for linear emissions alone.
+  if (truth != TruthKind::States && model.impl().learned->expert().emission != nullptr) return {};
+  const std::vector<Origin> from = origins(data, truth, horizon);
+  if (from.empty())
+    throw DataError((data.source.empty() ? "evaluate" : data.source) +
+                    ": horizon = " + std::to_string(horizon) +
+                    ", but no series to compare with is longer; choose a smaller one");
   const Estimates found = model.forecast(stretches(data, from), horizon, threads);
   const std::vector<double> H = model.emission(), R = model.noise();
   const auto N = static_cast<std::size_t>(model.state_dim());
@@ -77,7 +84,9 @@ std::vector<ForecastScore> score_forecasts(const Model& model, const Dataset& da
         continue;
       }
       for (std::size_t m = 0; m < M; ++m) {
-        double y = 0, variance = truth == TruthKind::None ? R[m * (M + 1)] : 0;
+        double y = 0, variance = 0;
+        if (truth == TruthKind::None)
+          variance = series.y_std.empty() ? R[m * (M + 1)] : std::pow(series.y_std[k * M + m], 2);
         for (std::size_t a = 0; a < N; ++a) {
           y += H[m * N + a] * x[a];
           for (std::size_t b = 0; b < N; ++b)

@@ -10,8 +10,9 @@ namespace kalmia::study {
 
 /// Cuts the data into stretches, forecasts `horizon` steps from each and compares with what
 /// follows: the truth of the states, else that of the channels, else the measurements. Entry h - 1
-/// of the result is of h steps ahead; empty if no series is long enough. Steps are taken to be as
-/// long as usual, and inputs to stay as they were.
+/// of the result is of h steps ahead; empty for channels that are no linear functions of the
+/// states. Steps are taken to be as long as usual, and inputs to stay as they were. Throws
+/// DataError if no series is long enough.
 std::vector<ForecastScore> score_forecasts(const Model& model, const Dataset& data, TruthKind truth,
                                            int horizon, int threads);
 

@@ -103,8 +103,14 @@ class Fitter {
           "too little data to hold out any: covariances are not calibrated, but as computed");
       return;
     }
-    summary_.calibration =
-        train::find_factors(whole, data_, split_.held_out, options_.train.threads);
+    try {
+      summary_.calibration =
+          train::find_factors(whole, data_, split_.held_out, options_.train.threads);
+    } catch (const NumericalError& error) {
+      summary_.notes.push_back(std::string("covariances are not calibrated, but as computed: ") +
+                               error.what());
+      return;
+    }
     model::Calibration found;
     for (const FitFactor& each : summary_.calibration) {
       (each.what == "filter"       ? found.filter
@@ -218,7 +224,7 @@ class Fitter {
                                      team_, options);
         }
       } catch (const NumericalError&) {
-        if (!static_ && name == candidates.back()) throw;
+        if (!static_ && (stopped_ || name == candidates.back())) throw;
         comparison += name + " broke down";
         continue;
       }

@@ -149,7 +149,9 @@ void train_smoothers(std::span<const Member> members, const ScaledData& data, co
     seconds += own.smoother_seconds;
     const auto index = static_cast<std::size_t>(member.index);
     if (index < summary.members.size()) summary.members[index].smoother = own.smoother;
-    if (first || (own.smoother && own.smoother_held_out < best.smoother_held_out)) best = own;
+    if (first ||
+        (own.smoother && (!best.smoother || own.smoother_held_out < best.smoother_held_out)))
+      best = own;
     first = false;
   }
   summary.smoother = best.smoother;

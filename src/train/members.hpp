@@ -37,7 +37,7 @@ std::vector<Member> train_members(const StaticResult& start, const model::NoiseS
                                   const std::function<bool(FitProgress&)>& progress,
                                   FitSummary& summary);
 
-/// Trains a fused smoother for each of these members, and fills in what the summary says about
+/// Trains a smoother for each of these members, and fills in what the summary says about
 /// them: of the best one, and in summary.members.
 void train_smoothers(std::span<const Member> members, const ScaledData& data, const Split& split,
                      const FitOptions& options, ThreadTeam& team,

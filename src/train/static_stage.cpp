@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "infer/student_weights.hpp"
+#include "kalman/classical_batch.hpp"
 #include "kalmia/error.hpp"
 #include "model/state_size.hpp"
 #include "nn/softplus.hpp"
@@ -213,8 +214,8 @@ void take(const model::LearnedModel<double>& model, StaticResult& result) {
 }
 
 // Which values are outliers, by the weights of Student-t noise at a model's smoothed states, round
-// after round: those of a round make the smoothed states of the next. Other values have the weight
-// 1: weights that follow each of them would take what the process noise has to explain.
+// after round: those of a round make the smoothed states of the next. Other values keep the weight
+// they had: weights that follow each of them would take what the process noise has to explain.
 class SmoothedWeights {
  public:
   SmoothedWeights(const ScaledData& data, const std::vector<Stretch>& segments, ThreadTeam& team)
@@ -234,8 +235,15 @@ class SmoothedWeights {
     weights_ = infer::student_weights(model, pieces_, pass);
     const double nu = model.description().tails;
     const double outlier = (nu + 1) / (nu + kOutlier * kOutlier);
-    for (double& w : weights_)
-      if (w > outlier) w = 1;
+    const std::size_t M = static_cast<std::size_t>(pass.moments.meas_dim);
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      double* w = weights_.data() +
+                  kalman::row_at(pass.moments, static_cast<int>(p), 0, pass.moments.meas_dim);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(pieces_[p].steps) * M; ++i) {
+        const double stated = pieces_[p].weight == nullptr ? 1 : pieces_[p].weight[i];
+        if (w[i] > outlier * stated) w[i] = stated;
+      }
+    }
     weighted_ = infer::weighted(pieces_, pass, weights_);
   }
 
@@ -293,8 +301,13 @@ StaticResult fit_static(const model::ModelDescription& description,
       options.max_iterations > 0
           ? options.max_iterations
           : std::max(kIterations, kIterationsPerVariable * static_cast<int>(x.size()));
+  // Student-t noise is fitted by the expectation-maximisation algorithm, with weights that are
+  // given for a search: the robust filter's own depend on what is learned in a way that its
+  // gradient does not know.
+  SmoothedWeights weights(data, segments, team);
+  std::unique_ptr<StaticLikelihood> given;
   const Objective objective = [&](std::span<const double> at, std::span<double> gradient) {
-    return likelihood(at, gradient);
+    return given ? (*given)(at, gradient) : likelihood(at, gradient);
   };
   const auto go_on = [&](int iteration, double value) {
     return !options.go_on || options.go_on(iteration, bfgs.max_iterations, likelihood.loss(value));
@@ -302,29 +315,23 @@ StaticResult fit_static(const model::ModelDescription& description,
   BfgsMemory curvature;
   BfgsResult fit;
   try {
-    if (x.size() >= kManyVariables && steps_of(segments) > 2 * kFirstSteps) {
+    if (description.tails == 0 && x.size() >= kManyVariables &&
+        steps_of(segments) > 2 * kFirstSteps) {
       StaticLikelihood first(*model, factor, data, thinned(segments, kFirstSteps), team);
       minimise_bfgs([&](std::span<const double> at,
                         std::span<double> gradient) { return first(at, gradient); },
                     x, bfgs, go_on, &curvature);
     }
-    if (description.tails == 0) {
-      fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);
-    } else {
-      // The expectation-maximisation algorithm: the robust filter's own weights depend on what is
-      // learned in a way that its gradient does not know.
-      SmoothedWeights weights(data, segments, team);
-      for (int round = 0; round < kWeightRounds && !fit.interrupted; ++round) {
+    const int rounds = description.tails > 0 ? kWeightRounds : 1;
+    for (int round = 0; round < rounds && !fit.interrupted; ++round) {
+      if (description.tails > 0) {
         likelihood.set(x);
         take(*model, result);
         weights.update(*result.alone<float>());
-        StaticLikelihood given(*model, factor, data, segments, team, weights.pieces());
-        fit = minimise_bfgs([&](std::span<const double> at,
-                                std::span<double> gradient) { return given(at, gradient); },
-                            x, bfgs, go_on, &curvature);
+        given = std::make_unique<StaticLikelihood>(*model, factor, data, segments, team,
+                                                   weights.pieces());
       }
-      std::vector<double> gradient(x.size());
-      fit.value = objective(x, gradient);
+      fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);
     }
   } catch (const NumericalError&) {
     explain_start(result);
@@ -352,7 +359,7 @@ StaticResult fit_static(const model::ModelDescription& description,
     x = beginning;  // where there is process noise yet
     std::copy(lower.begin(), lower.end(), x.begin() + held);
     const Objective without_noise = [&](std::span<const double> at, std::span<double> gradient) {
-      const double value = likelihood(at, gradient);
+      const double value = objective(at, gradient);
       std::fill(gradient.begin() + held, gradient.end(), 0.0);
       return value;
     };
@@ -367,7 +374,8 @@ StaticResult fit_static(const model::ModelDescription& description,
         coefficients_error(description.prior.frame, model->theta().size(), steps_of(segments)),
         learned_L);
   if (description.tails > 0) add_noise(robust_floor(start, result.R, channels), learned_L);
-  result.training_loss = likelihood.loss(fit.value);
+  std::vector<double> gradient(x.size());
+  result.training_loss = likelihood.loss(given ? likelihood(x, gradient) : fit.value);
   result.free_parameters = static_cast<int>(x.size());
   result.interrupted = fit.interrupted;
   return result;

@@ -182,6 +182,9 @@ void FitOptions::validate() const {
   if (model.calibrate && model.tails != "gaussian")
     wrong += "\n  model.calibrate with model.tails = " + model.tails +
              ", but innovations tell covariances only where noise is gaussian; leave one out";
+  if (model.calibrate && model.smoother.starts_with("recursive"))
+    wrong += "\n  model.calibrate with model.smoother = " + model.smoother +
+             ", but what that says of a measurement has seen it; leave one out";
   check(model.filter == "recursive" || model.filter == "recurrent", "model.filter", model.filter,
         "recursive or recurrent");
   check(model.smoother == "linearized" || model.smoother == "fused" ||

@@ -42,6 +42,8 @@ double fit_tails(const model::LearnedModel<float>& model, const ScaledData& data
       for (std::size_t m = 0; m < M; ++m) {
         const double residual = pieces[p].y[static_cast<std::size_t>(k) * M + m] - y[m];
         double variance = model.emission().R()[m * (M + 1)];
+        if (pieces[p].weight != nullptr)
+          variance /= pieces[p].weight[static_cast<std::size_t>(k) * M + m];
         for (int i = 0; i < N; ++i)
           for (int j = 0; j < N; ++j)
             variance += H[m * static_cast<std::size_t>(N) + static_cast<std::size_t>(i)] *

@@ -26,8 +26,8 @@ constexpr int kFailuresInARow = 5;
 constexpr int kMostRateCuts = 4;
 // Where the start is good (equations that say nearly all), a rate that suits poor ones only leads
 // away from it. So after a share of the patience without anything better than the start, training
-// begins again at a third of the rate. Measured on `lorenz` with a cubic departure: at 3e-3 nothing
-// better than the static model's 0.7582 in 1,000 updates, at 1e-3 0.7505.
+// goes back there and on at a third of the rate. Measured on `lorenz` with a cubic departure: at
+// 3e-3 nothing better than the static model's 0.7582 in 1,000 updates, at 1e-3 0.7505.
 constexpr int kMostRestarts = 2;
 constexpr int kRestartShare = 3;
 constexpr double kRestartRate = 1.0 / 3;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "infer/leak.hpp"
 #include "infer/two_sided_run.hpp"
+#include "kalmia/error.hpp"
 #include "train/lane_feed.hpp"
 #include "train/smoother_start.hpp"
 
@@ -95,7 +97,11 @@ double held_out_leak(const model::LearnedModel<float>& model, const ScaledData& 
                      const Split& split, ThreadTeam& team) {
   std::vector<infer::Piece> pieces;
   for (const HeldOut& each : split.held_out) pieces.push_back(data.piece(each.stretch));
-  return infer::measure_leak(model, pieces, team);
+  try {
+    return infer::measure_leak(model, pieces, team);
+  } catch (const NumericalError&) {
+    return std::numeric_limits<double>::quiet_NaN();  // a moved value was too much
+  }
 }
 
 }  // namespace kalmia::train

@@ -221,5 +221,23 @@ TEST(ModelNoise, MistakesAreSaid) {
             "value 2: the standard deviation of east is 0" + rule);
 }
 
+// The factors were found for one noise.
+TEST(ModelNoise, ACalibratedModelTakesNone) {
+  test::LearnedCase made = test::static_case(kChannels);
+  made.description.calibration = model::Calibration{2, 1, 1};
+  const Model model = test::public_model(made);
+  EXPECT_NE(message_of<ConfigError>([&] {
+              model.filter(noisy_data({20}, 3), 1);
+            }).find("calibrated for one noise"),
+            std::string::npos);
+  Stream stream = model.stream();
+  Stream::State state = stream.start();
+  const std::vector<double> y = {100, -8}, std = {10, 100};
+  EXPECT_NE(message_of<DataError>([&] {
+              stream.step(state, y, 0.5, {}, std);
+            }).find("calibrated for one noise"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace kalmia

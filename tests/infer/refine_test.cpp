@@ -125,6 +125,13 @@ TEST_F(RefineGaussianTest, WithoutAnythingToRefineNothingChanges) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), pass.moments.smoothed.mean.begin()));
 }
 
+TEST_F(RefineGaussianTest, ASeriesWithoutStepsIsNoProblem) {
+  pieces_[0].steps = 0;
+  FilterPass pass = smoothed();
+  refine_pass(*model_, pieces_, pass, {5, 0.1}, team_, name);
+  EXPECT_TRUE(pass.moments.smoothed.mean.empty());
+}
+
 // Of a linear map: as if the model had that much process noise.
 TEST_F(RefineGaussianTest, ProcessNoiseIsAShareOfTheModels) {
   RunSettings quarter;

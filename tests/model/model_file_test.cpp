@@ -25,7 +25,8 @@ LearnedCase full_case() {
   LearnedCase made = test::network_case(2, 41);
   made.description.noise = "0.5,0.3";
   made.description.calibration = Calibration{1.0 / 3, 1.25, 2};
-  made.description.data = {{"north", "east"}, {"true_n"}, {"u0", "u1"}, "t_s", "robot", {"n_std", "e_std"}};
+  made.description.data = {{"north", "east"}, {"true_n"},        {"u0", "u1"}, "t_s",
+                           "robot",           {"n_std", "e_std"}};
   made.description.summary_json = R"({"loss":0.125,"notes":["a \"quoted\" one"]})";
   // Numbers that are not short in decimals.
   made.description.units.y_offset[0] = 1.0 / 3;
@@ -98,6 +99,7 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   EXPECT_EQ(p.hidden, q.hidden);
   EXPECT_EQ(p.decoder, q.decoder);
   EXPECT_EQ(p.noise, q.noise);
+  EXPECT_EQ(p.iterated_noise, q.iterated_noise);
   ASSERT_EQ(p.calibration.has_value(), q.calibration.has_value());
   if (p.calibration) {
     EXPECT_EQ(p.calibration->filter, q.calibration->filter);
@@ -240,6 +242,7 @@ TEST(ModelFile, HoldsTheMembersOfAnEnsemble) {
     LearnedCase made = full_case();
     made.parameters = test::network_case(2, seed).parameters;
     made.R[0] += static_cast<double>(seed);
+    made.description.iterated_noise = 1 / static_cast<double>(seed);
     auto model = made.make<float>();
     if (seed == 46) test::give_smoother(*model, seed);
     others.push_back(std::move(model));
@@ -371,10 +374,11 @@ TEST(ModelFile, ContradictionsAreRefused) {
                d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"trained", 1}};
              }),
              "calibration");
-  expect_has(refused([](Json&, Json& d) {
-               d["further_members"] = Json::array({{{"smoother", d["smoother"]}}});
-             }),
-             "tensor member.1.");
+  expect_has(
+      refused([](Json&, Json& d) {
+        d["further_members"] = Json::array({{{"smoother", d["smoother"]}, {"iterated_noise", 1}}});
+      }),
+      "tensor member.1.");
   expect_has(refused([](Json&, Json& d) { d["units"]["y_scale"] = {nullptr}; }), "damaged");
   expect_has(refused([](Json&, Json& d) { d.erase("features"); }), "features");
   expect_has(refused([](Json&, Json& d) { d["features"]["use_level"] = {0}; }), "tensor");

@@ -6,6 +6,7 @@
 
 #include "kalmia/fit.hpp"
 #include "kalmia/simulate.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace kalmia::study {
 namespace {
@@ -85,9 +86,16 @@ TEST(Forecasts, WithoutTruthTheMeasurementsCount) {
   }
 }
 
-TEST(Forecasts, SeriesThatAreTooShortHaveNone) {
+TEST(Forecasts, SeriesThatAreTooShortAreRefused) {
   Dataset data = linear().data;
-  EXPECT_TRUE(score_forecasts(linear().model, data, TruthKind::States, 8000, 1).empty());
+  data.source = "short.npz";
+  EXPECT_EQ(message_of<DataError>(
+                [&] { score_forecasts(linear().model, data, TruthKind::States, 8000, 1); }),
+            "short.npz: horizon = 8000, but no series to compare with is longer; choose a smaller "
+            "one");
+  // So is one without truth, where there is some.
+  data.series[0].x.clear();
+  EXPECT_THROW(score_forecasts(linear().model, data, TruthKind::States, 5, 1), DataError);
 }
 
 }  // namespace

@@ -254,5 +254,17 @@ TEST(FitOptions, FiltersAndSmoothersAreNamed) {
   o.validate();
 }
 
+TEST(FitOptions, WhatLeaksIsNotCalibrated) {
+  FitOptions o;
+  o.model.calibrate = true;
+  o.model.smoother = "fused";
+  o.validate();
+  o.model.smoother = "recursive-alternative";
+  EXPECT_NE(message_of<ConfigError>([&] {
+              o.validate();
+            }).find("model.calibrate with model.smoother = recursive-alternative"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace kalmia::train
