@@ -154,14 +154,10 @@ void train_smoothers(std::span<const Member> members, const ScaledData& data, co
       best = own;
     first = false;
   }
-  summary.smoother = best.smoother;
-  summary.smoother_updates = best.smoother_updates;
-  summary.smoother_best_update = best.smoother_best_update;
-  summary.smoother_held_out = best.smoother_held_out;
-  summary.smoother_kind = best.smoother_kind;
-  summary.smoother_stop_reason = best.smoother_stop_reason;
-  summary.smoother_leak = best.smoother_leak;
-  summary.smoother_seconds = seconds;
+  best.best_held_out = summary.best_held_out;
+  best.members = summary.members;
+  best.smoother_seconds = seconds;
+  summary = best;
 }
 
 }  // namespace kalmia::train

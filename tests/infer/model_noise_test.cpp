@@ -170,16 +170,6 @@ TEST(ModelNoise, ALearnedFactorCounts) {
   test::expect_same_bits(Model::load(path).filter(data), model.filter(data));
 }
 
-template <typename E, typename Act>
-std::string message_of(const Act& act) {
-  try {
-    act();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(ModelNoise, MistakesAreSaid) {
   const Model model = test::public_model(test::static_case(kChannels));
   Dataset data = noisy_data({12, 12}, 3);

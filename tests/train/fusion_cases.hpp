@@ -1,11 +1,14 @@
 // Data for the tests of the smoother's training, and a filter with a small smoother.
 #pragma once
 
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "train/fusion_data.hpp"
+#include "train/smoother_trainer.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
@@ -55,5 +58,38 @@ inline Dataset numbered(const std::vector<int>& lengths) {
   }
   return dataset_of(all);
 }
+
+/// A static filter, and all that training a smoother for it needs.
+struct SmootherTraining {
+  Case c;
+  FitOptions options;
+  Split split;
+  std::unique_ptr<model::LearnedModel<float>> model;
+  FitSummary summary;
+  ThreadTeam team{1};
+
+  SmootherTraining(const Dataset& data, const std::string& kind, int updates)
+      : c(data, "constant-velocity") {
+    options.model.smoother = kind;
+    options.model.hidden = 8;
+    options.model.decoder = {8};
+    options.train.updates = updates;
+    options.train.batch = 32;
+    options.train.patience = 1000;
+    options.train.learning_rate = 1e-2;
+    std::vector<int> lengths;
+    for (const Series& series : data.series) lengths.push_back(series.steps);
+    split = split_data(lengths, 0.2, 1);
+    model =
+        fit_static(c.description, c.channels, {}, c.scaled, split.training, team).alone<float>();
+    summary.static_held_out = summary.best_held_out =
+        held_out_loss(*model, c.scaled, split.held_out, team);
+    summary.noise_bound = -std::numeric_limits<double>::infinity();
+  }
+
+  void train(ThreadTeam& with, const std::function<bool(FitProgress&)>& progress = {}) {
+    train_smoother(*model, c.scaled, split, options, with, progress, summary);
+  }
+};
 
 }  // namespace kalmia::train

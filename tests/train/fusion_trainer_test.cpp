@@ -13,36 +13,8 @@
 namespace kalmia::train {
 namespace {
 
-// A static filter, and all that training a smoother for it needs.
-struct Stage {
-  Case c;
-  FitOptions options;
-  Split split;
-  std::unique_ptr<model::LearnedModel<float>> model;
-  FitSummary summary;
-  ThreadTeam team{1};
-
-  explicit Stage(const Dataset& data) : c(data, "constant-velocity") {
-    options.model.smoother = "fused";
-    options.model.hidden = 8;
-    options.model.decoder = {8};
-    options.train.updates = 200;
-    options.train.batch = 32;
-    options.train.patience = 1000;
-    options.train.learning_rate = 1e-2;
-    std::vector<int> lengths;
-    for (const Series& series : data.series) lengths.push_back(series.steps);
-    split = split_data(lengths, 0.2, 1);
-    model =
-        fit_static(c.description, c.channels, {}, c.scaled, split.training, team).alone<float>();
-    summary.static_held_out = summary.best_held_out =
-        held_out_loss(*model, c.scaled, split.held_out, team);
-    summary.noise_bound = -std::numeric_limits<double>::infinity();
-  }
-
-  void train(ThreadTeam& with, const std::function<bool(FitProgress&)>& progress = {}) {
-    train_smoother(*model, c.scaled, split, options, with, progress, summary);
-  }
+struct Stage : SmootherTraining {
+  explicit Stage(const Dataset& data) : SmootherTraining(data, "fused", 200) {}
 
   // The loss of held-out measurements, each given all others.
   double smoother_loss(const ScaledData& scaled, const std::vector<HeldOut>& held_out) {

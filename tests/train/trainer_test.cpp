@@ -44,7 +44,8 @@ struct Stage {
     summary.noise_bound = -std::numeric_limits<double>::infinity();
   }
 
-  std::unique_ptr<model::LearnedModel<float>> train(const std::function<bool(FitProgress&)>& progress = {}) {
+  std::unique_ptr<model::LearnedModel<float>> train(
+      const std::function<bool(FitProgress&)>& progress = {}) {
     return train_networks(start, noise, c.scaled, split, options, team, progress, summary);
   }
 };
@@ -74,8 +75,7 @@ TEST(Trainer, ImprovesOnTheStaticModelAndSaysHow) {
   EXPECT_EQ(s.summary.skipped_updates, 0);
   EXPECT_LT(s.summary.best_held_out, s.summary.static_held_out - 0.03);
   // The model that comes back is the one of the best check.
-  EXPECT_EQ(held_out_loss(*result, s.c.scaled, s.split.held_out, s.team),
-            s.summary.best_held_out);
+  EXPECT_EQ(held_out_loss(*result, s.c.scaled, s.split.held_out, s.team), s.summary.best_held_out);
   EXPECT_EQ(s.summary.checks.size(), 80u);
   double lowest = s.summary.static_held_out;
   int best_update = 0, before = 0;

@@ -6,7 +6,7 @@
 #include "infer/two_sided_run.hpp"
 #include "kalmia/simulate.hpp"
 #include "model/model_file.hpp"
-#include "train/smoother_trainer.hpp"
+#include "train/fusion_cases.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
@@ -18,36 +18,8 @@ Dataset oscillator(int steps = 2000) {
   return simulate("van-der-pol", options);
 }
 
-// A static filter, and all that training a smoother for it needs.
-struct Stage {
-  Case c;
-  FitOptions options;
-  Split split;
-  std::unique_ptr<model::LearnedModel<float>> model;
-  FitSummary summary;
-  ThreadTeam team{1};
-
-  Stage(const Dataset& data, const std::string& kind) : c(data, "constant-velocity") {
-    options.model.smoother = kind;
-    options.model.hidden = 8;
-    options.model.decoder = {8};
-    options.train.updates = 150;
-    options.train.batch = 32;
-    options.train.patience = 1000;
-    options.train.learning_rate = 1e-2;
-    std::vector<int> lengths;
-    for (const Series& series : data.series) lengths.push_back(series.steps);
-    split = split_data(lengths, 0.2, 1);
-    model =
-        fit_static(c.description, c.channels, {}, c.scaled, split.training, team).alone<float>();
-    summary.static_held_out = summary.best_held_out =
-        held_out_loss(*model, c.scaled, split.held_out, team);
-    summary.noise_bound = -std::numeric_limits<double>::infinity();
-  }
-
-  void train(ThreadTeam& with) {
-    train_smoother(*model, c.scaled, split, options, with, {}, summary);
-  }
+struct Stage : SmootherTraining {
+  Stage(const Dataset& data, const std::string& kind) : SmootherTraining(data, kind, 150) {}
 };
 
 TEST(TwoSidedTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
