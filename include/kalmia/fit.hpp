@@ -244,8 +244,8 @@ struct FitSummary {
   StopReason smoother_stop_reason = StopReason::Finished;
   int smoother_updates = 0;
   int smoother_best_update = 0;
-  /// Mean negative log-likelihood of a held-out value given all others; of a recursive smoother the
-  /// leak is added.
+  /// Mean negative log-likelihood of a held-out value given all others; of a recursive smoother,
+  /// while its networks are shown neither this value nor every fourth of the others.
   double smoother_held_out = 0;
   /// What its prediction of a held-out value has seen of it (Model::leak).
   double smoother_leak = 0;

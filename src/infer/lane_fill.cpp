@@ -81,9 +81,10 @@ void fill_forwards(const model::LearnedModel<float>& model, int lane, const Lane
                    LaneMemory& memory, model::LaneGroup<float>& group) {
   const auto M = static_cast<std::ptrdiff_t>(model.meas_dim());
   const auto U = static_cast<std::ptrdiff_t>(model.description().features.control_dim());
+  const double* shown = window.shown == nullptr ? window.y : window.shown;
   for (int k = 0; k < window.steps; ++k) {
     const double* now = window.y + k * M;
-    const double* before = k == 0 ? window.before : now - M;
+    const double* before = k == 0 ? window.before : shown + (k - 1) * M;
     fill_step(model, k, lane, before, now, window.dt_ratio == nullptr ? 1.0 : window.dt_ratio[k],
               window.u == nullptr || before == nullptr ? nullptr : window.u + (k - 1) * U, memory,
               group);

@@ -20,6 +20,9 @@ struct Piece {
   const double* linearise = nullptr;
   /// Weights of the measurements' noise, as in WindowInput, steps x M. Null: 1.
   const double* weight = nullptr;
+  /// Two-sided runs: y as the networks are shown it, steps x M. Null: y. What is hidden from them
+  /// still updates the state.
+  const double* shown = nullptr;
 };
 
 /// Makes room for windows of `steps` x `lanes` with missing values and centred residuals, for
@@ -55,13 +58,14 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const doubl
 /// A stretch of a series that a lane reads in one window, in the model's units.
 struct LaneWindow {
   const double* y = nullptr;         ///< steps x M, NaN = missing
-  const double* before = nullptr;    ///< y of the step before; null where a series starts
+  const double* before = nullptr;    ///< y shown of the step before; null where a series starts
   const double* dt_ratio = nullptr;  ///< lengths of the steps over the usual one; null: 1
   /// Inputs at each step, steps x U, with those of the step before in front of them if there is
   /// one; null where there are none.
   const double* u = nullptr;
   const double* weight = nullptr;  ///< of the measurements' noise, steps x M; null: 1
   int steps = 0;
+  const double* shown = nullptr;  ///< y as the networks are shown it; null: y
 };
 
 /// The same for all steps of a window. `memory`: the values seen last before it; moved on.

@@ -57,7 +57,8 @@ LaneWindow window_of(const model::LearnedModel<float>& model, const Piece& piece
           piece.dt_ratio == nullptr ? nullptr : piece.dt_ratio + segment.begin,
           piece.u == nullptr ? nullptr : piece.u + segment.begin * U,
           nullptr,
-          segment.end - segment.begin};
+          segment.end - segment.begin,
+          piece.shown == nullptr ? nullptr : piece.shown + segment.begin * M};
 }
 
 }  // namespace
@@ -70,12 +71,10 @@ void prepare_two_sided_group(const model::LearnedModel<float>& model, int steps,
 void fill_two_sided(const model::LearnedModel<float>& model, int lane, const LaneWindow& window,
                     LaneMemory& memory, model::LaneGroup<float>& group) {
   const model::FeatureSpec& features = model.description().features;
-  const bool recursive = model.smoother()->architecture().options.recursive;
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const auto U = static_cast<std::ptrdiff_t>(features.control_dim());
-  const auto y = [&](int k) {
-    return window.y + static_cast<std::ptrdiff_t>(k) * model.meas_dim();
-  };
+  const double* shown = window.shown == nullptr ? window.y : window.shown;
+  const auto y = [&](int k) { return shown + static_cast<std::ptrdiff_t>(k) * model.meas_dim(); };
   const auto length = [&](int k) { return window.dt_ratio == nullptr ? 1.0 : window.dt_ratio[k]; };
   const auto u = [&](int k) { return window.u == nullptr ? nullptr : window.u + k * U; };
   const auto at = [&](int k, int rows) {
@@ -105,12 +104,9 @@ void fill_two_sided(const model::LearnedModel<float>& model, int lane, const Lan
       features.drive_to(length(k + 1), u(k), input, group.lanes);
       future.step(y(k + 1), length(k + 1));
     }
-    const double* before = k == 0 ? window.before : y(k - 1);
     for (std::size_t c = 0; c < M; ++c) {
       const std::size_t i = static_cast<std::size_t>(k) * M + c;
-      seen[c] = recursive && before != nullptr && !std::isnan(before[c])
-                    ? before[c]
-                    : between(values[i], distances[i], future.value[c], future.distance[c]);
+      seen[c] = between(values[i], distances[i], future.value[c], future.distance[c]);
     }
     features.seen_centre(seen.data(), centre, group.lanes);
   }

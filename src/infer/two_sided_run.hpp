@@ -17,7 +17,7 @@ void prepare_two_sided_group(const model::LearnedModel<float>& model, int steps,
 ///
 /// The networks of step k read y[<k] forwards and y[>k] backwards. The centre of its state is made
 /// of the same: for each channel, the values seen last before k and first after it, joined by a
-/// line (recurrent smoothers), or the value at k-1, as the filter's, if there is one (recursive).
+/// line. Networks and centre see what is `shown`, the state is updated with all of y.
 void fill_two_sided(const model::LearnedModel<float>& model, int lane, const LaneWindow& window,
                     LaneMemory& memory, model::LaneGroup<float>& group);
 

@@ -34,6 +34,8 @@ void ArchitectureOptions::validate() const {
     require(decoder[i] >= 1, "decoder[" + std::to_string(i) + "]", decoder[i], ">= 1");
   require(!alternative || recursive, "alternative", alternative,
           "false unless the model is recursive");
+  require(!toward_centre || recursive, "toward_centre", toward_centre,
+          "false unless the model is recursive");
   require(!fusion || (!recursive && !two_sided), "fusion", fusion,
           "false unless the model is one-sided and recurrent");
   if (!wrong.empty()) throw ConfigError("invalid architecture:" + wrong);

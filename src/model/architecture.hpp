@@ -32,7 +32,10 @@ struct ArchitectureOptions {
   bool recursive = true;
   /// true: a second encoder reads the future, y[k+1], y[k+2], ...: the smoothers.
   bool two_sided = false;
-
+  /// true: the decoder's N x N rows are a gain G that leads from the expert's prediction toward the
+  /// centre, F = (I - G) F_expert, e = (I - G) e_expert + G c + e_out, instead of a residual of F.
+  /// Recursive models with an expert map and a centre.
+  bool toward_centre = false;
   /// true: the posterior of a recursive model is evaluated with x[k-1] held fixed, as in the
   /// paper's last appendix, instead of from the prediction (window_alternative-inl.h).
   bool alternative = false;

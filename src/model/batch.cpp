@@ -85,6 +85,7 @@ WindowInput<T> LaneGroup<T>::view() const {
   input.centre = centre.data();
   input.dt = dt.data();
   input.weight = weight.data();
+  input.score = score.data();
   input.linearise = linearise.data();
   input.prior_x = prior_x.data();
   input.prior_P = prior_P.data();

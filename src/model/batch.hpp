@@ -27,6 +27,7 @@ struct LaneGroup {
   Buffer<double> linearise;         ///< [step][N][lane], or empty: at the filter's states
   Buffer<double> prior_x, prior_P;  ///< [step][N][lane], [step][N N][lane]; fusion only
   Buffer<double> weight;            ///< [step][meas_dim][lane], or empty: 1
+  Buffer<double> score;             ///< [step][lane], or empty: 1
   Buffer<double> dt;                ///< [step][lane], or empty: the model's
   Buffer<double> u;                 ///< [step][inputs][lane], or empty: none
   std::vector<int> length;          ///< [lane], or empty: all lanes have `steps`

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "kalman/scratch.hpp"
 #include "kalmia/error.hpp"
 #include "model/records.hpp"
 #include "model/window_parts.hpp"
@@ -15,17 +14,6 @@ namespace {
 
 std::size_t times(int a, int b) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
-}
-
-// Lines of RecursionPass's matrices, then the scratch of the steps.
-std::size_t recursion_lines(int N, int M, const kalman::TransitionMap* map) {
-  const std::size_t of_map = map == nullptr ? 0
-                                            : static_cast<std::size_t>(map->input_dim()) +
-                                                  static_cast<std::size_t>(map->parameter_count());
-  return times(4 * N, N) + times(6, N) + times(2, lanes::triangle_size(N)) + times(2, M) + 5 +
-         of_map +
-         static_cast<std::size_t>(kalman::step_scratch_lines(N, M) + M + 2 * N + N * N +
-                                  kalman::general_update_lines(N, M) + alternative_lines(N, M));
 }
 
 [[noreturn]] void refuse(const std::string& message) { throw ConfigError("window: " + message); }
@@ -58,6 +46,10 @@ void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspac
     refuse("the weights were packed for another instruction set; pack them again");
   if (arch.options.fusion && (in.prior_x == nullptr || in.prior_P == nullptr))
     refuse("fusion needs prior_x and prior_P, the moments it adds the future to");
+  if (arch.options.toward_centre && (model.map == nullptr || in.centre == nullptr))
+    refuse("going toward the centre needs an expert map and a centre");
+  if (arch.options.fusion && in.score != nullptr)
+    refuse("fusion counts every step; score must be null");
   if (in.lanes <= 0 || in.lanes % lanes::kLaneQuantum != 0)
     refuse("lanes = " + text(in.lanes) + ", but it must be a positive multiple of " +
            text(lanes::kLaneQuantum));
@@ -106,11 +98,12 @@ void Workspace<T>::prepare(const WindowModel<T>& model, int steps, int lanes, bo
   if (conv != nullptr)
     series.resize(times(encoder.state + steps * conv->input, arch.directions() * lanes));
   slots.resize(times(slot, lines * (training ? steps + 1 : 2)) * line);
-  line_scratch.resize((arch.options.fusion ? static_cast<std::size_t>(fusion_lines(
-                                                 N, M, map == nullptr ? 1 : map->input_dim(),
-                                                 map == nullptr ? 0 : map->parameter_count()))
-                                           : recursion_lines(N, M, map)) *
-                      line);
+  const int inputs = map == nullptr ? 0 : map->input_dim();
+  const int parameters_of_map = map == nullptr ? 0 : map->parameter_count();
+  line_scratch.resize(times(arch.options.fusion
+                                ? fusion_lines(N, M, std::max(inputs, 1), parameters_of_map)
+                                : recursion_lines(N, M, inputs, parameters_of_map),
+                            lanes::kLineLanes<double>));
   map_scratch.resize(
       std::max(map == nullptr ? 0 : map->scratch_size(),
                model.emission_map == nullptr ? 0 : model.emission_map->scratch_size()));
@@ -123,15 +116,14 @@ void Workspace<T>::prepare(const WindowModel<T>& model, int steps, int lanes, bo
   for (const int width : arch.options.decoder) widest = std::max(widest, width);
   transposed.resize(times(lanes::padded_to_line<T>(widest), lanes) * (kChunkSteps + 1));
   d_R.resize(times(M, M));
-  const int P = map == nullptr ? 0 : map->parameter_count();
-  d_theta.resize(static_cast<std::size_t>(P));
+  d_theta.resize(static_cast<std::size_t>(parameters_of_map));
   d_h.resize(times(encoder.state, lanes));
   d_x.resize(times(N, lanes));
   d_P.resize(times(N * N, lanes));
   chunk.resize(times(arch.decoder.hidden_rows(), lanes) * kChunkSteps);
   if (conv != nullptr) d_series.resize(times(2 * encoder.state, lanes));
   d_hidden_state.resize(times((arch.directions() - 1) * hidden + encoder.step, lanes));
-  line_adjoints.resize(times(N + N * N + M * M + P, lines) * line);
+  line_adjoints.resize(times(N + N * N + M * M + parameters_of_map, lines) * line);
   d_initial.resize(static_cast<std::size_t>(N + lanes::triangle_size(N)) * line);
 }
 

@@ -66,6 +66,8 @@ struct WindowInput {
   const double* prior_P = nullptr;
   /// meas_dim rows of weights: component i of a step has the noise R_ij / sqrt(w_i w_j). Null: 1.
   const double* weight = nullptr;
+  /// 1 row: how much the likelihood of each step counts in the loss. Null: 1. Recursions only.
+  const double* score = nullptr;
   /// 1 row: the length of the step that leads to k, in the map's unit; null: the model's. The
   /// process noise grows with it: L is scaled by sqrt(dt[k] / dt).
   const double* dt = nullptr;
@@ -116,7 +118,7 @@ class Workspace {
   void prepare(const WindowModel<T>& model, int steps, int lanes, bool training);
 
   // Results of window_forward.
-  Buffer<double> lane_nll;            ///< per lane, sum over its steps
+  Buffer<double> lane_nll;            ///< per lane, sum over its steps, as they count
   std::vector<LaneFailure> failures;  ///< lanes that broke down; they carry NaN
   // Results of window_backward.
   Buffer<T> gradient;      ///< in the layout of the parameters

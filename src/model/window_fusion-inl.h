@@ -22,10 +22,8 @@
 #define KALMIA_MODEL_WINDOW_FUSION_INL_H_
 #endif
 
-#include <limits>
-
 #include "kalman/general_update-inl.h"
-#include "model/window_network-inl.h"
+#include "model/window_line-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::model::HWY_NAMESPACE {
@@ -47,16 +45,12 @@ class FusionPass {
         arch_(*model.architecture),
         in_(in),
         ws_(ws),
-        first_(first),
+        line_{in, ws, first},
         N_(arch_.state_dim()),
         M_(arch_.meas_dim()),
         rows_(arch_, ws.training) {
-    double* p = ws.line_scratch.data();
-    const auto take = [&](int lines) HWY_ATTR {
-      double* here = p;
-      p += static_cast<std::ptrdiff_t>(lines) * kLanes;
-      return here;
-    };
+    LineTaker taker(ws.line_scratch.data());
+    const auto take = [&](int lines) { return taker.take(lines); };
     x_pred_ = take(N_);
     P_pred_ = take(N_ * N_);
     U_t_ = take(N_ * N_);
@@ -77,38 +71,33 @@ class FusionPass {
     d_w_ = take(N_);
     d_R_ = take(M_ * M_);
     y_ = take(M_);
-    observed_ = take(M_);
+    observed_lines_ = take(M_);
     weight_ = take(M_);
     nll_ = take(3);
     virtual_tape_ = kalman::tape_at(N_, N_, take(kalman::update_tape_lines(N_, N_)));
     tape_ = kalman::tape_at(N_, M_, take(kalman::update_tape_lines(N_, M_)));
     general_lines_ = take(kalman::general_update_lines(N_, M_));
     map_d_theta_ = take(model.map == nullptr ? 0 : model.map->parameter_count());
-    scratch_ = p;
+    scratch_ = taker.rest();
     for (double* line = none_; line < unit_; line += kLanes) store(zero<double>(), line);
   }
 
-  void begin_forward() {
-    store(zero<double>(), ws_.lane_nll.data() + first_);
-    std::fill_n(ws_.failed_step.data() + first_, kLanes, -1);
-  }
+  void begin_forward() { line_.clear_likelihood(); }
 
   /// Steps begin..end-1.
   void forward(int begin, int end, const WindowMoments& out) {
-    D total = load(ws_.lane_nll.data() + first_);
+    D total = load(ws_.lane_nll.data() + line_.first);
     for (int k = begin; k < end; ++k) {
       const lanes::LaneBits failed = fuse(k);
       total = total + load(nll_);
-      const D infinity = broadcast(std::numeric_limits<double>::infinity());
-      const lanes::LaneBits finite = bits_of(greater(infinity, abs(load(nll_))));
-      note_failures(k, ~finite, failed);
-      write_step(x_fuse_, N_, out.x_pred, k);
-      write_step(P_fuse_, N_ * N_, out.P_pred, k);
-      write_step(x_, N_, out.x_filt, k);
-      write_step(P_, N_ * N_, out.P_filt, k);
-      write_step(nll_, 1, out.nll, k);
+      line_.note_failures(k, load(nll_), failed);
+      line_.write_step(x_fuse_, N_, out.x_pred, k);
+      line_.write_step(P_fuse_, N_ * N_, out.P_pred, k);
+      line_.write_step(x_, N_, out.x_filt, k);
+      line_.write_step(P_, N_ * N_, out.P_filt, k);
+      line_.write_step(nll_, 1, out.nll, k);
     }
-    store(total, ws_.lane_nll.data() + first_);
+    store(total, ws_.lane_nll.data() + line_.first);
   }
 
   /// Adjoint of `forward` for scale * (sum of nll): leaves the adjoints of the decoder's output in
@@ -116,7 +105,7 @@ class FusionPass {
   void backward(int begin, int end, double scale) {
     alignas(kLineBytes) double ok[kLanes];
     for (int b = 0; b < kLanes; ++b)
-      ok[b] = ws_.lane_ok[static_cast<std::size_t>(first_ + b)] != 0 ? scale : 0.0;
+      ok[b] = ws_.lane_ok[static_cast<std::size_t>(line_.first + b)] != 0 ? scale : 0.0;
     double* d_nll = nll_ + kLanes;
     double* no_loss = nll_ + 2 * kLanes;
     for (int k = end - 1; k >= begin; --k) {
@@ -126,8 +115,9 @@ class FusionPass {
       for (int i = 0; i < N_; ++i) store(zero<double>(), d_x_ + i * kLanes);
       for (int i = 0; i < N_ * N_; ++i) store(zero<double>(), d_P_ + i * kLanes);
       for (int i = 0; i < M_ * M_; ++i) store(zero<double>(), d_R_ + i * kLanes);
-      general_update().backward(point(x_fuse_), y_, observed_, read_weight(k), P_fuse_, P_, tape_,
-                                d_nll, d_x_, d_P_, d_x_pred_, d_P_pred_, d_R_, map_d_theta_);
+      general_update().backward(point(x_fuse_), y_, observed_, line_.read_weight(k, M_, weight_),
+                                P_fuse_, P_, tape_, d_nll, d_x_, d_P_, d_x_pred_, d_P_pred_, d_R_,
+                                map_d_theta_);
       // d_x_pred_ and d_P_pred_ are the adjoints of the fused prediction now.
       for (int i = 0; i < N_; ++i) store(load(d_x_pred_ + i * kLanes), d_x_ + i * kLanes);
       for (int i = 0; i < N_ * N_; ++i) store(load(d_P_pred_ + i * kLanes), d_P_ + i * kLanes);
@@ -139,28 +129,6 @@ class FusionPass {
   }
 
  private:
-  std::ptrdiff_t panel(int rows) const { return static_cast<std::ptrdiff_t>(rows) * in_.lanes; }
-  void read_panel(const double* from, int rows, double* to) const {
-    for (int i = 0; i < rows; ++i) store(load(from + panel(i) + first_), to + i * kLanes);
-  }
-  void write_step(const double* from, int rows, double* to, int k) const {
-    if (to == nullptr) return;
-    for (int i = 0; i < rows; ++i)
-      store(load(from + i * kLanes), to + k * panel(rows) + panel(i) + first_);
-  }
-  void note_failures(int k, lanes::LaneBits lost, lanes::LaneBits covariance) {
-    for (int b = 0; b < kLanes; ++b) {
-      const auto lane = static_cast<std::size_t>(first_ + b);
-      if (((lost >> b) & 1) == 0 || ws_.failed_step[lane] >= 0) continue;
-      ws_.failed_step[lane] = k;
-      ws_.failed_covariance[lane] = static_cast<std::uint8_t>((covariance >> b) & 1);
-    }
-  }
-  const double* read_weight(int k) const {
-    if (in_.weight == nullptr) return nullptr;
-    read_panel(in_.weight + k * panel(M_), M_, weight_);
-    return weight_;
-  }
   kalman::MapPoint point(const double* x) const {
     return {x, none_, none_, model_.theta};  // an emission reads neither step nor inputs
   }
@@ -174,55 +142,46 @@ class FusionPass {
   // Computes step k. A lane whose series starts here (ends, in the user's time) has no future, and
   // one past its end nothing at all: U = 0. So has a state whose centre is not finite.
   lanes::LaneBits fuse(int k) {
-    read_panel(in_.prior_x + k * panel(N_), N_, x_pred_);
-    read_panel(in_.prior_P + k * panel(N_ * N_), N_ * N_, P_pred_);
-    read_measurement(k);
+    line_.read_panel(in_.prior_x + k * line_.panel(N_), N_, x_pred_);
+    line_.read_panel(in_.prior_P + k * line_.panel(N_ * N_), N_ * N_, P_pred_);
+    observed_ = line_.read_measurement(k, M_, y_, observed_lines_);
     read_virtual(k);
     const lanes::LaneBits first_failed = step::update_forward<double>(
         virtual_emission(), w_, static_cast<const double*>(nullptr), x_pred_, P_pred_, x_fuse_,
         P_fuse_, nll_, virtual_tape_, scratch_);
-    return first_failed | general_update().forward(point(x_fuse_), y_, observed_, read_weight(k),
-                                                   P_fuse_, x_, P_, nll_, tape_);
-  }
-
-  void read_measurement(int k) const {
-    read_panel(in_.y + k * panel(M_), M_, y_);
-    for (int i = 0; i < M_; ++i)
-      for (int b = 0; b < kLanes; ++b) {
-        const bool seen =
-            k < lane_length(in_, first_ + b) &&
-            (in_.observed == nullptr || in_.observed[k * panel(M_) + panel(i) + first_ + b] != 0);
-        observed_[i * kLanes + b] = seen ? 1.0 : 0.0;
-      }
+    return first_failed | general_update().forward(point(x_fuse_), y_, observed_,
+                                                   line_.read_weight(k, M_, weight_), P_fuse_, x_,
+                                                   P_, nll_, tape_);
   }
 
   // Sets known_, z_ - x_pred (in z_), U' and w = U' (z - x_pred).
   void read_virtual(int k) const {
-    const T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
-    const T* out = record + panel(rows_.out) + first_;
-    const T* diag = record + panel(rows_.diag) + first_;
+    const T* record = line_.record(rows_, k);
+    const T* out = record + line_.panel(rows_.out) + line_.first;
+    const T* diag = record + line_.panel(rows_.diag) + line_.first;
     alignas(kLineBytes) double live[kLanes];
     for (int b = 0; b < kLanes; ++b) {
       const bool none =
-          k >= lane_length(in_, first_ + b) || (k == 0 && lane_fresh(in_, first_ + b));
+          k >= lane_length(in_, line_.first + b) || (k == 0 && lane_fresh(in_, line_.first + b));
       live[b] = none ? 0.0 : 1.0;
     }
     const D infinity = broadcast(std::numeric_limits<double>::infinity());
     const D nothing = zero<double>();
     for (int i = 0; i < N_; ++i) {
-      const D c =
-          in_.centre == nullptr ? nothing : load(in_.centre + k * panel(N_) + panel(i) + first_);
+      const D c = in_.centre == nullptr
+                      ? nothing
+                      : load(in_.centre + k * line_.panel(N_) + line_.panel(i) + line_.first);
       const LineMask<double> known = greater(infinity, abs(c));
       store(select(known, load(live), nothing), known_ + i * kLanes);
-      const D z = c + load_as<double>(out + panel(arch_.e_row() + i));
+      const D z = c + load_as<double>(out + line_.panel(arch_.e_row() + i));
       const D difference = z - load(x_pred_ + i * kLanes);
       store(select(nonzero(load(known_ + i * kLanes)), difference, nothing), z_ + i * kLanes);
       for (int j = 0; j < N_; ++j) {
         D u = nothing;
         if (j < i)
-          u = load_as<double>(out + panel(arch_.L_row() + lanes::triangle_index(i, j)));
+          u = load_as<double>(out + line_.panel(arch_.L_row() + lanes::triangle_index(i, j)));
         else if (j == i)
-          u = load_as<double>(diag + panel(i));
+          u = load_as<double>(diag + line_.panel(i));
         store(select(nonzero(load(known_ + i * kLanes)), u, nothing), U_t_ + (j * N_ + i) * kLanes);
         store(broadcast(i == j ? 1.0 : 0.0), unit_ + (i * N_ + j) * kLanes);
       }
@@ -233,8 +192,8 @@ class FusionPass {
   // From d_w and d_U' to the decoder's outputs: w = U' d, d = z - x_pred, so
   //   d_e = U d_w,   d_U = d_U_t' + d d_w'.
   void write_adjoints(int k, const LineMask<double>& ok) const {
-    T* record = ws_.records.data() + static_cast<std::ptrdiff_t>(k) * panel(rows_.total);
-    T* out = record + panel(rows_.out) + first_;
+    T* record = line_.record(rows_, k);
+    T* out = record + line_.panel(rows_.out) + line_.first;
     const D nothing = zero<double>();
     const auto masked = [&](int i, const D& value) HWY_ATTR {
       return select(ok, select(nonzero(load(known_ + i * kLanes)), value, nothing), nothing);
@@ -246,11 +205,11 @@ class FusionPass {
         d_e = fma(load(U_t_ + (j * N_ + i) * kLanes), d_w, d_e);
         if (j > i) continue;
         const D d_U = fma(load(z_ + i * kLanes), d_w, load(d_U_t_ + (j * N_ + i) * kLanes));
-        T* to = j < i ? out + panel(arch_.L_row() + lanes::triangle_index(i, j))
-                      : record + panel(rows_.diag + i) + first_;
+        T* to = j < i ? out + line_.panel(arch_.L_row() + lanes::triangle_index(i, j))
+                      : record + line_.panel(rows_.diag + i) + line_.first;
         store_as(masked(i, d_U), to);
       }
-      store_as(masked(i, d_e), out + panel(arch_.e_row() + i));
+      store_as(masked(i, d_e), out + line_.panel(arch_.e_row() + i));
     }
   }
 
@@ -258,14 +217,15 @@ class FusionPass {
   const Architecture& arch_;
   const WindowInput<T>& in_;
   Workspace<T>& ws_;
-  const int first_;
+  const WindowLine<T> line_;
   const int N_, M_;
   const RecordRows rows_;
   // Line matrices in ws.line_scratch. U_t_ is U' (N x N); z_ holds z - x_pred.
   double *x_pred_, *P_pred_, *U_t_, *z_, *known_, *w_, *none_, *unit_;
   double *x_fuse_, *P_fuse_, *x_, *P_;
   double *d_x_, *d_P_, *d_x_pred_, *d_P_pred_, *d_U_t_, *d_w_, *d_R_;
-  double *y_, *observed_, *weight_, *nll_, *general_lines_, *map_d_theta_, *scratch_;
+  double *y_, *observed_lines_, *weight_, *nll_, *general_lines_, *map_d_theta_, *scratch_;
+  const double* observed_ = nullptr;  // null: all of y
   UpdateTape<double> virtual_tape_, tape_;
 };
 

@@ -52,6 +52,7 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
         .before = std::vector<double>(static_cast<std::size_t>(data.meas_dim())),
         .gaps = GapMaker(options.gaps,
                          RandomStream(options.seed, "gaps", static_cast<std::uint64_t>(lane))),
+        .blind = RandomStream(options.seed, "blind steps", static_cast<std::uint64_t>(lane)),
         .starts = RandomStream(options.seed, "first windows", static_cast<std::uint64_t>(lane))};
     if (many) {
       cursor.stretch = draw_stretch();
@@ -71,6 +72,9 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
         model, options.two_sided ? model.smoother()->architecture() : model.architecture(),
         options.window, group_lanes, data.irregular(), group);
     if (data.weighted()) infer::prepare_weights(group);
+    if (options.blind > 0)
+      group.score.resize(static_cast<std::size_t>(options.window) *
+                         static_cast<std::size_t>(group_lanes));
   }
 }
 
@@ -96,7 +100,10 @@ int LaneFeed::window_of(Cursor& cursor) const {
 void LaneFeed::fill(int index, FedWindow& part) {
   model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   const auto M = static_cast<std::size_t>(data_.meas_dim());
-  std::vector<double> y;  // of a window, as it is shown
+  std::vector<double> y, shown;  // of a window; what the networks are shown of it
+  const auto row = [&](std::vector<double>& of, int k) {
+    return of.data() + static_cast<std::ptrdiff_t>(k) * data_.meas_dim();
+  };
   for (int lane = 0; lane < group.lanes; ++lane) {
     Cursor& cursor = cursors_[static_cast<std::size_t>(index * group.lanes + lane)];
     const Stretch& stretch = training_[static_cast<std::size_t>(cursor.stretch)];
@@ -105,22 +112,27 @@ void LaneFeed::fill(int index, FedWindow& part) {
     group.fresh[static_cast<std::size_t>(lane)] = cursor.fresh ? 1 : 0;
     const double* from = data_.at(stretch.series, cursor.at);
     y.assign(from, from + static_cast<std::size_t>(length) * M);
+    for (int k = 0; k < length; ++k) cursor.gaps.hide(data_.meas_dim(), row(y, k));
+    shown = y;
     for (int k = 0; k < length; ++k) {
-      double* now = y.data() + static_cast<std::size_t>(k) * M;
-      cursor.gaps.hide(data_.meas_dim(), now);
-      part.measured.add(data_.measured(now));
+      const bool scored = options_.blind == 0 || cursor.blind.uniform() < options_.blind;
+      if (scored) part.measured.add(data_.measured(row(y, k)));
+      if (options_.blind == 0) continue;
+      if (scored) std::fill_n(row(shown, k), M, std::numeric_limits<double>::quiet_NaN());
+      group.score.data()[static_cast<std::ptrdiff_t>(k) * group.lanes + lane] = scored ? 1 : 0;
     }
     const infer::LaneWindow window{y.data(),
                                    cursor.fresh ? nullptr : cursor.before.data(),
                                    data_.dt_ratio(stretch.series, cursor.at),
                                    data_.inputs(stretch.series, cursor.at),
                                    data_.weight(stretch.series, cursor.at),
-                                   length};
+                                   length,
+                                   shown.data()};
     if (options_.two_sided)
       infer::fill_two_sided(model_, lane, window, cursor.memory, group);
     else
       infer::fill_forwards(model_, lane, window, cursor.memory, group);
-    if (length > 0) cursor.before.assign(y.end() - static_cast<std::ptrdiff_t>(M), y.end());
+    if (length > 0) cursor.before.assign(shown.end() - static_cast<std::ptrdiff_t>(M), shown.end());
     part.steps += length;
     cursor.at += length;
     cursor.fresh = false;

@@ -25,6 +25,8 @@ struct FeedOptions {
   /// Windows of the model's two-sided smoother, which reads the future within them. Lanes begin
   /// with a shorter one, so that a step is now at the end of a window, now in the middle.
   bool two_sided = false;
+  /// Share of the steps that the networks are not shown; if it is not 0, these alone are scored.
+  double blind = 0;
 };
 
 /// Lanes that suit so many steps of data: `most` at most; whole groups, or one small one.
@@ -70,6 +72,7 @@ class LaneFeed {
     infer::LaneMemory memory;
     std::vector<double> before;  // y of the step before, as it was shown
     GapMaker gaps;
+    RandomStream blind;
     RandomStream starts;
   };
 

@@ -59,6 +59,15 @@ class Copier {
   std::vector<float>& out_;
 };
 
+// Of the decoder's last layer the rows of G.
+void clear_gain(const model::Architecture& architecture, std::vector<float>& parameters) {
+  const int rows = architecture.e_row();
+  const auto last = static_cast<std::ptrdiff_t>(architecture.decoder.widths.size()) - 2;
+  const std::ptrdiff_t columns = architecture.decoder.widths[static_cast<std::size_t>(last)];
+  std::fill_n(parameters.begin() + architecture.decoder.weight.back(), rows * columns, 0.0f);
+  std::fill_n(parameters.begin() + architecture.decoder.bias.back(), rows, 0.0f);
+}
+
 }  // namespace
 
 std::vector<double> deviations_from_centre(const model::FeatureSpec& features,
@@ -123,6 +132,7 @@ std::vector<float> starting_networks(const model::LearnedModel<float>& filter,
     std::copy_n(filter.parameters().begin() + from.decoder.bias.back(), from.output_rows(),
                 parameters.begin() + architecture.decoder.bias.back());
   }
+  if (architecture.options.toward_centre) clear_gain(architecture, parameters);
   return parameters;
 }
 

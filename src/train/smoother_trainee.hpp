@@ -24,8 +24,6 @@ class SmootherStage : public Trainee {
   /// The held-out loss of the last check alone, which an honest smoother's is not below the
   /// noise's.
   virtual double checked_loss() const = 0;
-  /// The leak of the last check; 0 where nothing can leak.
-  virtual double checked_leak() const { return 0; }
   /// Leaves the best networks in the model, or takes them away.
   virtual void finish(bool better) = 0;
 };

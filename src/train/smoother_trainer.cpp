@@ -17,7 +17,7 @@ void train_smoother(model::LearnedModel<float>& model, const ScaledData& data, c
   loop.updates = options.train.updates > 0
                      ? options.train.updates
                      : default_updates(stage->training_steps(), stage->steps_per_update());
-  loop.from_scratch = options.model.smoother == "recurrent";
+  loop.from_scratch = options.model.smoother != "fused";
   loop.start_loss = stage->filter_loss(summary.best_held_out);
   loop.too_good = [&](double) { return predicts_noise(stage->checked_loss(), summary); };
   const LoopResult result = run_training(*stage, options.train, loop, progress);

@@ -14,10 +14,12 @@
 namespace kalmia::train {
 namespace {
 
-// Pairs of runs that measure the leak at a check.
-constexpr int kCheckRuns = 2;
-// The rate at which the filter's networks are trained on, as a share of their own.
-constexpr double kRecursiveRate = 1.0 / 3;
+// A recursive smoother's state before y[k] has seen y[k]: its networks of the step before read it.
+// Scored by its predictions it learns to pass y[k] on to itself. So of every so many steps one is
+// not shown to the networks (it updates the state, as ever), and these alone are scored: nothing
+// that predicts them has seen them. Measured on `lorenz` (the paper's map, error of the filter
+// 0.0160): smoothed 0.0134, with every eighth 0.0146, with every second 0.0185.
+constexpr int kBlindEvery = 4;
 
 class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
  public:
@@ -36,39 +38,59 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
     const model::SmootherSizes sizes{options.model.hidden, options.model.decoder,
                                      model::smoother_of_name(options.model.smoother)};
     model_.set_smoother(sizes, starting_networks(model_, sizes, data, split, options.train.seed));
-    TrainOptions train = options.train;
-    if (recursive()) train.learning_rate *= kRecursiveRate;
     FeedOptions feed{kWindowFactor * options.train.window, options.train.batch, options.train.gaps,
                      options.train.seed};
     feed.two_sided = true;
+    if (recursive()) feed.blind = 1.0 / kBlindEvery;
     begin(std::make_unique<LaneFeed>(model_, data, split.training, feed), model_.smoother_window(),
-          train);
+          options.train);
   }
 
   std::size_t training_steps() const override { return training_steps_; }
   double filter_loss(double of_all) const override { return of_all; }
   double checked_loss() const override { return loss_; }
-  double checked_leak() const override { return leak_; }
 
  private:
   bool recursive() const { return model_.smoother()->architecture().options.recursive; }
 
   double held_out() override {
     std::vector<double> nll(pieces_.size());
+    if (recursive())
+      for (int turn = 0; turn < kBlindEvery; ++turn) add_blind_nll(turn, nll);
+    else
+      add_nll(pieces_, 0, 1, nll);
+    return loss_ = measured_.loss(std::accumulate(nll.begin(), nll.end(), 0.0));
+  }
+
+  // Of all steps, in turns: the first, kBlindEvery later another, and so on; then the second ...
+  void add_blind_nll(int turn, std::vector<double>& nll) {
+    const auto M = static_cast<std::ptrdiff_t>(model_.meas_dim());
+    std::vector<infer::Piece> pieces = pieces_;
+    std::vector<std::vector<double>> shown;
+    for (infer::Piece& piece : pieces) {
+      shown.emplace_back(piece.y, piece.y + piece.steps * M);
+      for (std::ptrdiff_t k = turn; k < piece.steps; k += kBlindEvery)
+        std::fill_n(shown.back().begin() + k * M, M, std::numeric_limits<double>::quiet_NaN());
+      piece.shown = shown.back().data();
+    }
+    add_nll(pieces, turn, kBlindEvery, nll);
+  }
+
+  // Adds the nll of the steps first, first + stride, ... of each piece that count.
+  void add_nll(std::span<const infer::Piece> pieces, int first, int stride,
+               std::vector<double>& nll) {
     infer::run_two_sided(
-        model_, pieces_, {}, team_,
-        [&](int piece, int first, int count, const infer::LaneMoments& moments) {
+        model_, pieces, {}, team_,
+        [&](int piece, int from, int count, const infer::LaneMoments& moments) {
           const HeldOut& each = held_out_[static_cast<std::size_t>(piece)];
           for (int i = 0; i < count; ++i) {
-            const int step = each.stretch.begin + first + i;
-            if (step >= each.score_from && step < each.stretch.end)
+            const int step = each.stretch.begin + from + i;
+            const bool counts = step >= each.score_from && step < each.stretch.end;
+            if (counts && (from + i) % stride == first)
               nll[static_cast<std::size_t>(piece)] += moments.nll(i);
           }
         },
         [](int) { return std::string(); });
-    loss_ = measured_.loss(std::accumulate(nll.begin(), nll.end(), 0.0));
-    leak_ = recursive() ? infer::measure_leak(model_, pieces_, team_, kCheckRuns) : 0;
-    return loss_ + std::abs(leak_);
   }
 
   void lanes_broke() override { feed_->restart_broken(); }
@@ -82,7 +104,7 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
   std::vector<infer::Piece> pieces_;  // the same, with what follows
   Measured measured_;
   std::size_t training_steps_ = 0;
-  double loss_ = 0, leak_ = 0;
+  double loss_ = 0;
 };
 
 }  // namespace

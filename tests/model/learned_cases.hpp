@@ -212,10 +212,10 @@ inline void give_smoother(model::LearnedModel<float>& model, std::uint64_t seed,
                            parameters.data());
   RandomStream random(seed, "fusion networks");
   for (float& p : parameters) p += static_cast<float>(0.05 * random.normal());
-  // So that no state runs away.
+  // A gain, so that no state runs away.
   for (int n = 0; n < architecture.state_dim() && architecture.options.recursive; ++n)
     parameters[static_cast<std::size_t>(architecture.decoder.bias.back() +
-                                        n * (architecture.state_dim() + 1))] -= 0.3f;
+                                        n * (architecture.state_dim() + 1))] += 0.3f;
   model.set_smoother(sizes, parameters);
 }
 

@@ -28,6 +28,7 @@ struct GradientCase {
   int taps = 5;
   bool fusion = false;
   bool alternative = false;
+  bool toward_centre = false;
 };
 
 void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.name; }
@@ -39,6 +40,8 @@ std::vector<GradientCase> gradient_cases() {
       .missing = true, .uneven = true, .carried = true, .centre = true, .driven = true};
   WindowFeatures bent = all;
   bent.bent = bent.weighted = true;
+  WindowFeatures scored = all;
+  scored.scored = true;
   return {
       {"RecursiveFilter", true, false, 3, 3, plain},
       {"RecursiveFilterWithoutMap", true, false, 3, 2, no_map},
@@ -70,6 +73,25 @@ std::vector<GradientCase> gradient_cases() {
        true},
       {"AlternativePosteriorManyMeasurements", true, false, 2, 3, all, nn::EncoderKind::Gru, 5,
        false, true},
+      {"RecursiveFilterScored", true, false, 3, 2, {.scored = true}},
+      {"RecurrentSmootherScored", false, true, 3, 2, scored},
+      {"AlternativePosteriorScored", true, true, 3, 2, scored, nn::EncoderKind::Gru, 5, false,
+       true},
+      {"TowardTheCentre",
+       true,
+       true,
+       3,
+       3,
+       {.centre = true},
+       nn::EncoderKind::Gru,
+       5,
+       false,
+       false,
+       true},
+      {"TowardTheCentreEverything", true, true, 3, 2, scored, nn::EncoderKind::Gru, 5, false, false,
+       true},
+      {"TowardTheCentreAlternative", true, true, 2, 2, all, nn::EncoderKind::Gru, 5, false, true,
+       true},
       {"Fusion", false, false, 3, 3, plain, nn::EncoderKind::Gru, 16, true},
       {"FusionEverything", false, false, 3, 2, all, nn::EncoderKind::Gru, 16, true},
       {"FusionBent", false, false, 2, 3, bent, nn::EncoderKind::Lstm, 16, true},
@@ -94,6 +116,7 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
   options.taps = c.taps;
   options.fusion = c.fusion;
   options.alternative = c.alternative;
+  options.toward_centre = c.toward_centre;
   constexpr int kSteps = 19, kLanes = 16;  // more than one chunk of weight gradients
   constexpr double kScale = 0.01;
   WindowCase<double> at(options, c.features, kSteps, kLanes, 11);
@@ -144,18 +167,11 @@ TEST_P(WindowGradient, MatchesCentralDifferences) {
 INSTANTIATE_TEST_SUITE_P(Models, WindowGradient, testing::ValuesIn(gradient_cases()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Window, TheAlternativePosteriorIsThatOfTheReference) {
-  ArchitectureOptions options;
-  options.state_dim = 3;
-  options.meas_dim = 2;
-  options.input_dim = 2;
-  options.hidden = 4;
-  options.decoder = {3};
-  options.two_sided = true;
-  options.alternative = true;
+// x and P after every step, lane by lane.
+void expect_reference(const ArchitectureOptions& options, const WindowFeatures& features) {
   constexpr int kSteps = 6, kLanes = 16;
-  WindowCase<double> at(options, {.missing = true, .carried = true, .driven = true}, kSteps, kLanes,
-                        29);
+  const int N = options.state_dim;
+  WindowCase<double> at(options, features, kSteps, kLanes, 29);
   const reference::Model model = test::reference_of(at);
   Workspace<double> workspace;
   workspace.prepare(at.model(), kSteps, kLanes, false);
@@ -166,9 +182,53 @@ TEST(Window, TheAlternativePosteriorIsThatOfTheReference) {
         reference::run(model, test::sequence_of(at.architecture, at.group, lane));
     for (int k = 0; k < kSteps; ++k) {
       const reference::Gaussian& state = want.filtered[static_cast<std::size_t>(k)];
-      EXPECT_LE((found.lane.at("x_filt").matrix(k, lane, 3, 1) - state.mean).norm(), 1e-11);
-      EXPECT_LE((found.lane.at("P_filt").matrix(k, lane, 3, 3) - state.cov).norm(), 1e-11);
+      EXPECT_LE((found.lane.at("x_filt").matrix(k, lane, N, 1) - state.mean).norm(), 1e-11);
+      EXPECT_LE((found.lane.at("P_filt").matrix(k, lane, N, N) - state.cov).norm(), 1e-11);
     }
+  }
+}
+
+ArchitectureOptions small_smoother() {
+  ArchitectureOptions options;
+  options.state_dim = 3;
+  options.meas_dim = 2;
+  options.input_dim = 2;
+  options.hidden = 4;
+  options.decoder = {3};
+  options.two_sided = true;
+  return options;
+}
+
+TEST(Window, TheAlternativePosteriorIsThatOfTheReference) {
+  ArchitectureOptions options = small_smoother();
+  options.alternative = true;
+  expect_reference(options, {.missing = true, .carried = true, .driven = true});
+}
+
+TEST(Window, GoingTowardTheCentreIsThatOfTheReference) {
+  ArchitectureOptions options = small_smoother();
+  options.toward_centre = true;
+  expect_reference(options, {.missing = true, .carried = true, .centre = true, .driven = true});
+}
+
+// A step that does not count changes nothing but the sums.
+TEST(Window, ScoresWeighTheLikelihoodOfAStep) {
+  constexpr int kSteps = 5, kLanes = 16;
+  WindowCase<double> at(small_smoother(), {.scored = true}, kSteps, kLanes, 31);
+  Workspace<double> workspace;
+  workspace.prepare(at.model(), kSteps, kLanes, false);
+  Buffer<double> nll(kSteps * kLanes);
+  WindowMoments moments;
+  moments.nll = nll.data();
+  window_forward(at.model(), at.group.view(), at.group.carry, moments, workspace);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    double sum = 0, all = 0;
+    for (std::size_t k = 0; k < kSteps; ++k) {
+      sum += at.group.score[k * kLanes + lane] * nll[k * kLanes + lane];
+      all += nll[k * kLanes + lane];
+    }
+    EXPECT_NEAR(workspace.lane_nll[lane], sum, 1e-12 * std::abs(sum) + 1e-12);
+    EXPECT_NE(all, sum);
   }
 }
 
@@ -279,6 +339,14 @@ TEST(Window, RefusesSizesThatDoNotFit) {
                ConfigError);
   workspace.prepare(at.model(), 6, 16, false);
   EXPECT_THROW(window_backward(at.model(), at.group.view(), 1.0, workspace), ConfigError);
+  ArchitectureOptions toward = options;
+  toward.toward_centre = true;
+  WindowCase<float> no_centre(toward, {}, 6, 16, 3);
+  workspace.prepare(no_centre.model(), 6, 16, false);
+  EXPECT_THROW(window_forward(no_centre.model(), no_centre.group.view(), no_centre.group.carry, {},
+                              workspace),
+               ConfigError);
+  workspace.prepare(at.model(), 6, 16, false);
   at.group.length.assign(16, 7);
   EXPECT_THROW(window_forward(at.model(), at.group.view(), at.group.carry, {}, workspace),
                ConfigError);

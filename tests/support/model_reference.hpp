@@ -218,15 +218,21 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
         if (!sequence.centre.empty() && !sequence.centre[k].array().isFinite().any()) e.setZero();
         for (int i = 0; i < N && !sequence.centre.empty(); ++i)
           if (!std::isfinite(sequence.centre[k](i))) F.col(i).setZero();
+        Vector of_centre = Vector::Zero(N);
         for (int i = 0; i < N && !sequence.centre.empty(); ++i)
-          if (std::isfinite(sequence.centre[k](i))) e -= F.col(i) * sequence.centre[k](i);
-        if (model.map) {
-          Matrix F_expert = Matrix::Zero(N, N);
-          Vector e_expert = Vector::Zero(N);
+          if (std::isfinite(sequence.centre[k](i))) of_centre += F.col(i) * sequence.centre[k](i);
+        Matrix F_expert = Matrix::Zero(N, N);
+        Vector e_expert = Vector::Zero(N);
+        if (model.map)
           model.map(state.mean, dt, sequence.u.empty() ? Vector() : sequence.u[k], F_expert,
                     e_expert);
+        if (options.toward_centre) {
+          const Matrix rest = Matrix::Identity(N, N) - F;  // F is the gain here
+          F = rest * F_expert;
+          e += rest * e_expert + of_centre;
+        } else {
           F += F_expert;
-          e += e_expert;
+          e += e_expert - of_centre;
         }
         predicted = predict(state, F, e, L * L.transpose());
         F_step = F;

@@ -134,6 +134,7 @@ struct WindowFeatures {
   bool driven = false;    ///< steps of different length, inputs, parameters of the map
   bool weighted = false;  ///< noise weighted from step to step
   bool bent = false;      ///< a nonlinear emission with a parameter
+  bool scored = false;    ///< steps count differently, some not at all
 };
 
 /// Owns a model, its parameters and one lane group's data, all drawn from `seed`.
@@ -218,6 +219,11 @@ struct WindowCase {
       // Some are not finite: the residual leaves those states alone.
       for (double& c : group.centre.span())
         c = random.uniform() < 0.4 ? std::nan("") : random.normal();
+    }
+    if (features.scored) {
+      group.score.resize(static_cast<std::size_t>(steps * lanes));
+      for (double& score : group.score.span())
+        score = random.uniform() < 0.5 ? 0 : random.uniform();
     }
     if (features.carried) carry_into(lanes, random);
     if (architecture.options.fusion) {

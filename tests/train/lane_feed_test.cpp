@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "train/smoother_start.hpp"
 #include "train/static_stage.hpp"
 #include "train/train_cases.hpp"
 
@@ -93,6 +94,39 @@ TEST(LaneFeed, DeliversEveryTrainingStepAndNoOther) {
         EXPECT_EQ(seen.erase(10000 * (each.series + 1) + k), 1u) << each.series << " " << k;
     EXPECT_TRUE(seen.empty()) << "delivered " << seen.begin()->first;
   }
+}
+
+// A blind step: the networks are not shown it, it updates the state, and it alone is scored.
+TEST(LaneFeed, BlindStepsAreHiddenFromTheNetworksAndScored) {
+  const Fixture f(numbered({6000}, 2));
+  const model::SmootherSizes sizes{4, {}, model::SmootherKind::Recursive};
+  f.model->set_smoother(sizes, starting_networks(*f.model, sizes, f.c.scaled, {}, 1));
+  ThreadTeam team(1);
+  FeedOptions options{16, 64, 0, 1};
+  options.two_sided = true;
+  options.blind = 0.25;
+  LaneFeed feed = f.feed(f.c.everything(), options);
+  const int rows = f.model->description().features.input_dim();
+  const int per_channel = rows / 2;  // the last of them: whether it is measured
+  double scored = 0, steps = 0;
+  for (int window = 0; window < 20; ++window) {
+    const Measured measured = feed.next(team);
+    double values = 0;
+    for (const Lane& lane : lanes_of(feed))
+      for (int k = 0; k < lane.length(); ++k, ++steps) {
+        const bool blind = lane.at(lane.group.score, k, 1) == 1;
+        if (!blind) {
+          ASSERT_EQ(lane.at(lane.group.score, k, 1), 0);
+        }
+        values += blind ? 2 : 0;
+        for (int m = 0; m < 2; ++m) EXPECT_EQ(lane.at(lane.group.observed, k, 2, m), 1);
+        for (int m = 0; m < 2 && k + 1 < lane.length(); ++m)
+          EXPECT_EQ(lane.feature(k + 1, rows, (m + 1) * per_channel - 1), blind ? 0 : 1);
+      }
+    EXPECT_EQ(measured.values, values);
+    scored += values / 2;
+  }
+  EXPECT_NEAR(scored / steps, 0.25, 0.02);
 }
 
 TEST(LaneFeed, LanesGoOnWhereTheyLeftOffAndStartAfreshWithASeries) {

@@ -1,0 +1,388 @@
+// How a state leads to the next, for one line of lanes: F, e and L of a step from the expert map
+// and the decoder's output rows, and the adjoint.
+
+#if defined(KALMIA_MODEL_WINDOW_TRANSITION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KALMIA_MODEL_WINDOW_TRANSITION_INL_H_
+#undef KALMIA_MODEL_WINDOW_TRANSITION_INL_H_
+#else
+#define KALMIA_MODEL_WINDOW_TRANSITION_INL_H_
+#endif
+
+#include "lanes/triangle-inl.h"
+#include "model/window_line-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kalmia::model::HWY_NAMESPACE {
+
+/// The transition of one step at a time. Holds no data of its own: views of the input and the
+/// workspace, and lines of scratch. With kN it is made for this number of states, else for any.
+template <typename T, int kN>
+class Transition {
+ public:
+  static constexpr int kLanes = kLineLanes<double>;
+  using D = Line<double>;
+
+  /// `scratch` has transition_lines() of them.
+  Transition(const WindowModel<T>& model, const WindowLine<T>& line, LineTaker& scratch)
+      : model_(model),
+        arch_(*model.architecture),
+        line_(line),
+        in_(line.in),
+        n_(arch_.state_dim()),
+        recursive_(arch_.options.recursive),
+        map_(recursive_ ? model.map : nullptr),
+        inputs_(map_ == nullptr ? 0 : map_->input_dim()),
+        parameters_(model.map == nullptr ? 0 : model.map->parameter_count()),
+        rows_(arch_, line.ws.training) {
+    F = scratch.take(N() * N());
+    e = scratch.take(N());
+    L = scratch.take(lanes::triangle_size(N()));
+    d_F = scratch.take(N() * N());
+    d_e = scratch.take(N());
+    d_L = scratch.take(lanes::triangle_size(N()));
+    centre_ = scratch.take(N());
+    active_ = scratch.take(N() + 1);
+    dt_ = scratch.take(1);
+    dt_scale_ = scratch.take(1);
+    u_ = scratch.take(inputs_);
+    linearise_ = scratch.take(N());
+    map_d_x_ = scratch.take(N());
+    map_d_theta_ = scratch.take(parameters_);
+    expert_F_ = scratch.take(N() * N());
+    expert_e_ = scratch.take(N());
+    expert_d_F_ = scratch.take(N() * N());
+    expert_d_e_ = scratch.take(N());
+  }
+
+  // Line matrices of the step that was read last, and the adjoints that `write_adjoint` takes.
+  double *F, *e, *L;
+  double *d_F, *d_e, *d_L;
+
+  bool recursive() const { return recursive_; }
+  int parameters() const { return parameters_; }
+  /// Where the emission or the map is evaluated, at the step that was read last.
+  kalman::MapPoint point(const double* x) const { return {x, dt_, u_, model_.theta}; }
+
+  /// Which lanes of the line start their series at step k, and which are past their end.
+  struct Exceptions {
+    bool any = false;
+    LineMask<double> fresh;
+    LineMask<double> ended;
+  };
+  Exceptions exceptions_at(int k) const {
+    Exceptions result;
+    const bool first_step = k == 0;
+    if (!first_step && in_.length == nullptr) return result;
+    alignas(kLineBytes) double fresh[kLanes], ended[kLanes];
+    for (int b = 0; b < kLanes; ++b) {
+      const int lane = line_.first + b;
+      ended[b] = k >= lane_length(in_, lane) ? 1.0 : 0.0;
+      fresh[b] = first_step && ended[b] == 0.0 && has_start() && lane_fresh(in_, lane) ? 1.0 : 0.0;
+      result.any = result.any || fresh[b] != 0 || ended[b] != 0;
+    }
+    result.fresh = nonzero(load(fresh));
+    result.ended = nonzero(load(ended));
+    return result;
+  }
+
+  /// Sets F, e and L of step k:
+  ///
+  ///   F = F_expert(x) + F_out,   e = e_expert(x) + e_out - F_out c,   x = x[k-1|<=k-1]
+  ///
+  /// or, of models that go toward the centre (with G in the rows of F_out),
+  ///
+  ///   F = (I - G) F_expert(x),   e = (I - G) e_expert(x) + G c + e_out;
+  ///
+  /// where c is not finite the state's column of F_out or G is left out, and where no entry of c
+  /// is, e_out too. L = L_out sqrt(q dt[k] / dt). A lane that starts here has F = 0, e = initial.e,
+  /// L = initial.L instead (a two-sided recurrent model with a centre has the future to go by, and
+  /// so no start); one past its end has F = I, e = 0, L = 0, so that its state stays as it is.
+  void read(int k, const double* x) {
+    const T* record = line_.record(rows_, k);
+    const T* out = record + line_.panel(rows_.out) + line_.first;
+    read_step(k);
+    if (centred()) read_centre(k);
+    if (toward_centre()) {
+      map_->forward(point(point_of(k, x)), expert_F_, expert_e_, line_.ws.map_scratch.data());
+      go_toward_centre(out);
+    } else {
+      read_expert(k, x);
+      add_residual(out);
+    }
+    const T* diag = record + line_.panel(rows_.diag) + line_.first;
+    for (int i = 0; i < N(); ++i) {
+      for (int j = 0; j < i; ++j) {
+        const int entry = lanes::triangle_index(i, j);
+        store(load_as<double>(out + line_.panel(arch_.L_row() + entry)), L + entry * kLanes);
+      }
+      store(load_as<double>(diag + line_.panel(i)), L + lanes::triangle_index(i, i) * kLanes);
+    }
+    if (scales_noise())
+      for (int i = 0; i < lanes::triangle_size(N()); ++i)
+        store(load(L + i * kLanes) * load(dt_scale_), L + i * kLanes);
+    if (about_centre()) add_centre(k);
+    const Exceptions except = exceptions_at(k);
+    if (except.any) override_with(except);
+  }
+
+  /// Sends d_F, d_e and d_L of step k, which was read last, to where `read` took F, e and L from;
+  /// adds the expert map's share to d_x and d_theta.
+  void write_adjoint(int k, const LineMask<double>& lane_ok, const double* x, double* d_x,
+                     double* d_theta) {
+    const Exceptions except = exceptions_at(k);
+    if (except.any) take_overridden_adjoints(except, lane_ok);
+    if (about_centre()) take_uncentred_adjoints(k, lane_ok);
+    T* record = line_.record(rows_, k);
+    T* out = record + line_.panel(rows_.out) + line_.first;
+    if (toward_centre()) set_expert_adjoints(out);
+    if (scales_noise())
+      for (int i = 0; i < lanes::triangle_size(N()); ++i)
+        store(load(d_L + i * kLanes) * load(dt_scale_), d_L + i * kLanes);
+    const D none = zero<double>();
+    const auto write = [&](const D& value, T* to)
+                           HWY_ATTR { store_as(select(lane_ok, value, none), to); };
+    for (int i = 0; i < N(); ++i) {
+      const D d_e_i = load(d_e + i * kLanes);
+      for (int j = 0; j < N() && recursive_; ++j)
+        write(toward_centre() ? gain_adjoint(i, j) : residual_adjoint(i, j),
+              out + line_.panel(i * N() + j));
+      write(centred() ? d_e_i * load(active_ + N() * kLanes) : d_e_i,
+            out + line_.panel(arch_.e_row() + i));
+      for (int j = 0; j < i; ++j) {
+        const int entry = lanes::triangle_index(i, j);
+        write(load(d_L + entry * kLanes), out + line_.panel(arch_.L_row() + entry));
+      }
+      write(load(d_L + lanes::triangle_index(i, i) * kLanes),
+            record + line_.panel(rows_.diag + i) + line_.first);
+    }
+    if (map_ != nullptr) add_map_adjoint(except, x, d_x, d_theta);
+  }
+
+ private:
+  int N() const { return kN > 0 ? kN : n_; }
+
+  bool centred() const { return recursive_ && in_.centre != nullptr; }
+  bool about_centre() const { return !recursive_ && in_.centre != nullptr; }
+  bool toward_centre() const { return arch_.options.toward_centre; }
+  // Whether a series begins with the initial state.
+  bool has_start() const { return !about_centre() || !arch_.options.two_sided; }
+  bool scales_noise() const { return in_.dt != nullptr || model_.process_noise != 1; }
+
+  // Sets dt_ and u_ to those of step k.
+  void read_step(int k) {
+    const D dt =
+        in_.dt == nullptr ? broadcast(model_.dt) : load(in_.dt + k * line_.panel(1) + line_.first);
+    store(dt, dt_);
+    if (scales_noise()) store(sqrt(dt * broadcast(model_.process_noise / model_.dt)), dt_scale_);
+    if (inputs_ > 0) line_.read_panel(in_.u + k * line_.panel(inputs_), inputs_, u_);
+  }
+  // Where the expert map is linearised.
+  const double* point_of(int k, const double* x) const {
+    if (in_.linearise == nullptr) return x;
+    line_.read_panel(in_.linearise + k * line_.panel(N()), N(), linearise_);
+    return linearise_;
+  }
+  // Sets active_ to 1 where the centre is finite, else 0, and centre_ to it or to 0. The last line
+  // of active_ is 1 where any entry of the centre is finite.
+  void read_centre(int k) {
+    line_.read_panel(in_.centre + k * line_.panel(N()), N(), centre_);
+    const D infinity = broadcast(std::numeric_limits<double>::infinity());
+    D any = zero<double>();
+    for (int i = 0; i < N(); ++i) {
+      const D c = load(centre_ + i * kLanes);
+      const LineMask<double> finite = greater(infinity, abs(c));
+      store(select(finite, c, zero<double>()), centre_ + i * kLanes);
+      store(select(finite, broadcast(1.0), zero<double>()), active_ + i * kLanes);
+      any = select(finite, broadcast(1.0), any);
+    }
+    store(any, active_ + N() * kLanes);
+  }
+
+  void read_expert(int k, const double* x) {
+    if (map_ != nullptr) {
+      map_->forward(point(point_of(k, x)), F, e, line_.ws.map_scratch.data());
+      return;
+    }
+    for (int i = 0; i < N(); ++i) store(zero<double>(), e + i * kLanes);
+    for (int i = 0; i < N() * N(); ++i) store(zero<double>(), F + i * kLanes);
+  }
+  void add_residual(const T* out) {
+    if (centred()) {
+      for (int i = 0; i < N(); ++i) {
+        D sum = fma(load_as<double>(out + line_.panel(arch_.e_row() + i)),
+                    load(active_ + N() * kLanes), load(e + i * kLanes));
+        for (int j = 0; j < N(); ++j) {
+          const D residual = load_as<double>(out + line_.panel(i * N() + j));
+          sum = fnma(residual, load(centre_ + j * kLanes), sum);
+          double* to = F + (i * N() + j) * kLanes;
+          store(fma(residual, load(active_ + j * kLanes), load(to)), to);
+        }
+        store(sum, e + i * kLanes);
+      }
+    } else {
+      const auto add_row = [&](int row, double* to) HWY_ATTR {
+        store(load(to) + load_as<double>(out + line_.panel(row)), to);
+      };
+      for (int i = 0; i < N(); ++i) add_row(arch_.e_row() + i, e + i * kLanes);
+      for (int i = 0; i < N() * N() && recursive_; ++i) add_row(i, F + i * kLanes);
+    }
+  }
+  // The adjoint of an entry of F_out.
+  D residual_adjoint(int i, int j) const {
+    const D d = load(d_F + (i * N() + j) * kLanes);
+    return centred() ? fnma(load(d_e + i * kLanes), load(centre_ + j * kLanes),
+                            d * load(active_ + j * kLanes))
+                     : d;
+  }
+
+  // G of the record, its columns without a centre left out.
+  D gain(const T* out, int i, int j) const {
+    return load_as<double>(out + line_.panel(i * N() + j)) * load(active_ + j * kLanes);
+  }
+  void go_toward_centre(const T* out) {
+    for (int i = 0; i < N(); ++i) {
+      D sum = fma(load_as<double>(out + line_.panel(arch_.e_row() + i)),
+                  load(active_ + N() * kLanes), load(expert_e_ + i * kLanes));
+      for (int l = 0; l < N(); ++l)
+        sum = fma(gain(out, i, l), load(centre_ + l * kLanes) - load(expert_e_ + l * kLanes), sum);
+      store(sum, e + i * kLanes);
+      for (int j = 0; j < N(); ++j) {
+        D entry = load(expert_F_ + (i * N() + j) * kLanes);
+        for (int l = 0; l < N(); ++l)
+          entry = fnma(gain(out, i, l), load(expert_F_ + (l * N() + j) * kLanes), entry);
+        store(entry, F + (i * N() + j) * kLanes);
+      }
+    }
+  }
+  // The adjoint of an entry of G: d_e (c - e_expert)' - d_F F_expert'.
+  D gain_adjoint(int i, int l) const {
+    D d = load(d_e + i * kLanes) * (load(centre_ + l * kLanes) - load(expert_e_ + l * kLanes));
+    for (int j = 0; j < N(); ++j)
+      d = fnma(load(d_F + (i * N() + j) * kLanes), load(expert_F_ + (l * N() + j) * kLanes), d);
+    return d * load(active_ + l * kLanes);
+  }
+  // Those of F_expert and e_expert: (I - G)' d_F and (I - G)' d_e.
+  void set_expert_adjoints(const T* out) {
+    for (int l = 0; l < N(); ++l) {
+      D of_e = load(d_e + l * kLanes);
+      for (int i = 0; i < N(); ++i) of_e = fnma(gain(out, i, l), load(d_e + i * kLanes), of_e);
+      store(of_e, expert_d_e_ + l * kLanes);
+      for (int j = 0; j < N(); ++j) {
+        D of_F = load(d_F + (l * N() + j) * kLanes);
+        for (int i = 0; i < N(); ++i)
+          of_F = fnma(gain(out, i, l), load(d_F + (i * N() + j) * kLanes), of_F);
+        store(of_F, expert_d_F_ + (l * N() + j) * kLanes);
+      }
+    }
+  }
+
+  // The expert map's share of d_x and d_theta; nothing where F and e were overridden, whatever the
+  // map makes of the state there.
+  void add_map_adjoint(const Exceptions& except, const double* x, double* d_x, double* d_theta) {
+    const D none = zero<double>();
+    for (int i = 0; i < N(); ++i) store(none, map_d_x_ + i * kLanes);
+    for (int i = 0; i < parameters_; ++i) store(none, map_d_theta_ + i * kLanes);
+    map_->backward(point(x), toward_centre() ? expert_d_F_ : d_F,
+                   toward_centre() ? expert_d_e_ : d_e, map_d_x_, map_d_theta_,
+                   line_.ws.map_scratch.data());
+    const auto add = [&](const double* from, double* to) HWY_ATTR {
+      D value = load(from);
+      if (except.any) value = select(except.fresh, none, select(except.ended, none, value));
+      store(load(to) + value, to);
+    };
+    for (int i = 0; i < N(); ++i) add(map_d_x_ + i * kLanes, d_x + i * kLanes);
+    for (int i = 0; i < parameters_; ++i) add(map_d_theta_ + i * kLanes, d_theta + i * kLanes);
+  }
+
+  // A recurrent model's state is relative to the centre: e = c + e_out. A state whose c is not
+  // finite has initial.e and the deviation of initial.L instead.
+  void add_centre(int k) {
+    read_centre(k);
+    const PackedNetwork<T>& net = *model_.network;
+    for (int i = 0; i < N(); ++i) {
+      const LineMask<double> known = nonzero(load(active_ + i * kLanes));
+      store(select(known, load(e + i * kLanes) + load(centre_ + i * kLanes),
+                   broadcast(net.initial_e[static_cast<std::size_t>(i)])),
+            e + i * kLanes);
+      for (int j = 0; j <= i; ++j) {
+        const int entry = lanes::triangle_index(i, j);
+        const D initial =
+            i == j ? broadcast(net.initial_L[static_cast<std::size_t>(entry)]) : zero<double>();
+        store(select(known, load(L + entry * kLanes), initial), L + entry * kLanes);
+      }
+    }
+  }
+  // Its adjoint: those of a state without a centre go to the initial state.
+  void take_uncentred_adjoints(int k, const LineMask<double>& lane_ok) {
+    read_centre(k);
+    const D none = zero<double>();
+    const auto move = [&](const LineMask<double>& known, double* line, double* sum) HWY_ATTR {
+      const D value = load(line);
+      if (sum != nullptr) store(load(sum) + select(lane_ok, select(known, none, value), none), sum);
+      store(select(known, value, none), line);
+    };
+    double* d_initial = line_.ws.d_initial.data();
+    for (int i = 0; i < N(); ++i) {
+      const LineMask<double> known = nonzero(load(active_ + i * kLanes));
+      move(known, d_e + i * kLanes, d_initial + i * kLanes);
+      for (int j = 0; j <= i; ++j) {
+        const int entry = lanes::triangle_index(i, j);
+        move(known, d_L + entry * kLanes, i == j ? d_initial + (N() + entry) * kLanes : nullptr);
+      }
+    }
+  }
+
+  void override_with(const Exceptions& except) {
+    const D none = zero<double>();
+    const D one = broadcast(1.0);
+    for (int i = 0; i < N() && recursive_; ++i)
+      for (int j = 0; j < N(); ++j) {
+        double* entry = F + (i * N() + j) * kLanes;
+        const D started = select(except.fresh, none, load(entry));
+        store(select(except.ended, i == j ? one : none, started), entry);
+      }
+    const PackedNetwork<T>& net = *model_.network;
+    for (int i = 0; i < N(); ++i) {
+      const D started = select(except.fresh, broadcast(net.initial_e[static_cast<std::size_t>(i)]),
+                               load(e + i * kLanes));
+      store(select(except.ended, none, started), e + i * kLanes);
+    }
+    for (int i = 0; i < lanes::triangle_size(N()); ++i) {
+      const D started = select(except.fresh, broadcast(net.initial_L[static_cast<std::size_t>(i)]),
+                               load(L + i * kLanes));
+      store(select(except.ended, none, started), L + i * kLanes);
+    }
+  }
+  // Its adjoint: to the initial state (lanes that start) or nowhere (lanes past their end).
+  void take_overridden_adjoints(const Exceptions& except, const LineMask<double>& lane_ok) {
+    const D none = zero<double>();
+    const auto move = [&](double* line, double* sum) HWY_ATTR {
+      const D value = load(line);
+      if (sum != nullptr)
+        store(load(sum) + select(lane_ok, select(except.fresh, value, none), none), sum);
+      store(select(except.fresh, none, select(except.ended, none, value)), line);
+    };
+    double* d_initial = line_.ws.d_initial.data();
+    for (int i = 0; i < N(); ++i) move(d_e + i * kLanes, d_initial + i * kLanes);
+    for (int i = 0; i < lanes::triangle_size(N()); ++i)
+      move(d_L + i * kLanes, d_initial + (N() + i) * kLanes);
+    for (int i = 0; i < N() * N() && recursive_; ++i) move(d_F + i * kLanes, nullptr);
+  }
+
+  const WindowModel<T>& model_;
+  const Architecture& arch_;
+  const WindowLine<T>& line_;
+  const WindowInput<T>& in_;
+  const int n_;
+  const bool recursive_;
+  const kalman::TransitionMap* const map_;
+  const int inputs_;
+  const int parameters_;
+  const RecordRows rows_;
+  double *centre_, *active_, *dt_, *dt_scale_, *u_, *linearise_, *map_d_x_, *map_d_theta_;
+  double *expert_F_, *expert_e_, *expert_d_F_, *expert_d_e_;  // where the centre is gone toward
+};
+
+}  // namespace kalmia::model::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
