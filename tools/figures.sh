@@ -56,7 +56,7 @@ for figure in $wanted; do
       ;;
     smoothers)
       data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
-      for smoother in fused recurrent recursive; do
+      for smoother in fused recurrent recursive recursive-alternative; do
         fit "$smoother" lorenz --prior lorenz --noise 0.5 --smoother $smoother
         grep "^smoother" "$smoother.log" | tail -1
         score "$smoother" lorenz_test

@@ -44,16 +44,17 @@ TEST(SmootherStart, DeviationsAreThoseOfTheStateNotOfTheNoise) {
 // With a future that does not count yet, a recursive smoother predicts as the filter does, but for
 // the filter's own residual of F.
 TEST(SmootherStart, ARecursiveSmootherStartsAsTheFilterWithoutItsResidual) {
-  auto filter = test::network_case(2, 3).make<float>();
+  const auto filter = test::network_case(2, 3).make<float>();
+  const Noise unused;  // nothing is read of data
+  const model::SmootherSizes sizes{9, {11}, SmootherKind::Recursive};
+  const std::vector<float> start = starting_networks(*filter, sizes, unused.c.scaled, {}, 7);
   const model::Architecture& own = filter->architecture();
   std::vector<float> p(filter->parameters().begin(), filter->parameters().end());
   const std::ptrdiff_t width = own.decoder.widths[own.decoder.widths.size() - 2];
   std::fill_n(p.begin() + own.decoder.weight.back(), own.e_row() * width, 0.0f);
   std::fill_n(p.begin() + own.decoder.bias.back(), own.e_row(), 0.0f);
   filter->set_parameters(p);
-  const Noise unused;  // nothing is read of data
-  const model::SmootherSizes sizes{9, {11}, SmootherKind::Recursive};
-  filter->set_smoother(sizes, starting_networks(*filter, sizes, unused.c.scaled, {}, 7));
+  filter->set_smoother(sizes, start);
   RandomStream random(5, "series");
   std::vector<double> y;
   for (int i = 0; i < 2 * 50; ++i) y.push_back(60 * random.normal());
