@@ -31,6 +31,10 @@ using kalman::number_text;
 constexpr double kFewestValues = 500;
 // The same where the held-out part, or what is left for training, has fewer than this.
 constexpr double kFewestHeldOut = 20;
+// With fewer, a second static model is tried that is wary of small process noise: it takes any that
+// is below this share of the usual step for suspiciously small.
+constexpr double kFewValues = 5000;
+constexpr double kWary = 1;
 // Standard deviation of the departure from a rough map, and from none.
 constexpr double kUsualDeparture = 0.01;
 constexpr double kFreeDeparture = 1;
@@ -187,6 +191,24 @@ class Fitter {
                                " estimates what is measured alone, not " + unseen);
   }
 
+  train::StaticResult fit_static(model::ModelDescription description,
+                                 const train::ScaledData& scaled, train::StaticOptions options) {
+    const auto fitted = [&] {
+      return train::fit_static(description, channels_, noise_, scaled, split_.training, team_,
+                               options);
+    };
+    train::StaticResult result = fitted();
+    if (options_.model.tails == "learn" && !stopped_) {
+      description.tails = train::fit_tails(*result.alone<float>(), scaled, split_.training, team_);
+      result = fitted();
+    }
+    if (little_data_ || values_ > kFewValues || stopped_) return result;
+    // The noise of few data may be larger than what makes them most likely.
+    options.small_noise = kWary;
+    train::StaticResult wary = fitted();
+    return score_of(wary, scaled) < score_of(result, scaled) ? wary : result;
+  }
+
   // Fits the static model of every candidate and keeps the best.
   void choose_prior() {
     const bool any = options_.model.prior == "auto";
@@ -215,14 +237,7 @@ class Fitter {
       if (!comparison.empty()) comparison += ", ";
       train::StaticResult fitted;
       try {
-        fitted = train::fit_static(description, channels_, noise_, *scaled, split_.training, team_,
-                                   options);
-        if (options_.model.tails == "learn" && !stopped_) {
-          description.tails =
-              train::fit_tails(*fitted.alone<float>(), *scaled, split_.training, team_);
-          fitted = train::fit_static(description, channels_, noise_, *scaled, split_.training,
-                                     team_, options);
-        }
+        fitted = fit_static(description, *scaled, options);
       } catch (const NumericalError&) {
         if (!static_ && (stopped_ || name == candidates.back())) throw;
         comparison += name + " broke down";

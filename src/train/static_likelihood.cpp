@@ -6,6 +6,7 @@
 
 #include "infer/lane_fill.hpp"
 #include "kalmia/error.hpp"
+#include "nn/softplus.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -19,14 +20,17 @@ constexpr double kFurthest = 1e6;
 
 StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
                                    const ScaledData& data, const std::vector<Stretch>& segments,
-                                   ThreadTeam& team, std::span<const infer::Piece> weighted)
-    : model_(model), noise_(noise) {
+                                   ThreadTeam& team, std::vector<double> small,
+                                   std::span<const infer::Piece> weighted)
+    : model_(model), noise_(noise), small_(std::move(small)) {
   const model::Architecture& architecture = model.architecture();
   const int N = model.state_dim();
   const std::ptrdiff_t L = architecture.decoder.bias.back() + architecture.L_row();
   for (int i = 0; i < N; ++i)
-    for (int j = N <= kMostCorrelated ? 0 : i; j <= i; ++j)
+    for (int j = N <= kMostCorrelated ? 0 : i; j <= i; ++j) {
+      if (i == j) diagonal_.push_back(L_.size());
       L_.push_back(static_cast<std::size_t>(L + lanes::triangle_index(i, j)));
+    }
   const std::vector<prior::ExpertParameter>& parameters = model.expert().parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].learn)
@@ -101,6 +105,14 @@ double StaticLikelihood::operator()(std::span<const double> variables, std::span
   if (result.failed_lanes > 0) return nowhere;
   double value = scale * result.nll;
   for (std::size_t i = 0; i < L_.size(); ++i) gradient[i] = gradient_[L_[i]];
+  for (std::size_t n = 0; n < diagonal_.size(); ++n) {
+    const double width = nn::softplus(variables[diagonal_[n]]);
+    const double below = std::log(small_[n] / width);
+    if (!(below > 0)) continue;
+    value += below * below / (1 + below) / measured_.values;
+    const double slope = below * (2 + below) / ((1 + below) * (1 + below));
+    gradient[diagonal_[n]] -= slope / width * (1 - std::exp(-width)) / measured_.values;
+  }
   for (std::size_t i = 0; i < theta_.size(); ++i) {
     const LearnedParameter& each = theta_[i];
     const double v = variables[L_.size() + i];

@@ -13,8 +13,17 @@
 namespace kalmia::train {
 
 /// Half the engine's nll per measured value, plus the pull of the expert's parameters towards where
-/// they started: the negative logarithm of the posterior, per value. Variables, in this order: the
-/// free entries of L, the expert's learned parameters, the measurement noise.
+/// they started and that of process noise that is suspiciously small: the negative logarithm of the
+/// posterior, per value. Variables, in this order: the free entries of L, the expert's learned
+/// parameters, the measurement noise.
+///
+/// Of a state whose L_nn is below small[n],
+///
+///   the pull is t^2 / (1 + t),   t = log(small[n] / L_nn):
+///
+/// in the end as log(1 / L_nn), the weakest that keeps Q from being singular. Little data often
+/// cannot tell a small process noise from none; none is then the most likely, and a filter that
+/// believes it is lost sooner or later.
 class StaticLikelihood {
  public:
   /// `model`: static, in double; it is given the variables' values. `weighted`: the segments with
@@ -22,7 +31,7 @@ class StaticLikelihood {
   /// data's. All must outlive this object.
   StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
                    const ScaledData& data, const std::vector<Stretch>& segments, ThreadTeam& team,
-                   std::span<const infer::Piece> weighted = {});
+                   std::vector<double> small, std::span<const infer::Piece> weighted = {});
 
   /// The variables of the model as it stands.
   std::vector<double> start() const;
@@ -48,7 +57,9 @@ class StaticLikelihood {
 
   model::LearnedModel<double>& model_;
   const NoiseFactor& noise_;
-  std::vector<std::size_t> L_;  // places in the parameter block
+  std::vector<std::size_t> L_;         // places in the parameter block
+  std::vector<std::size_t> diagonal_;  // of L, places among the variables
+  std::vector<double> small_;          // by state
   std::vector<LearnedParameter> theta_;
   std::vector<model::LaneGroup<double>> groups_;
   std::unique_ptr<model::BatchEngine<double>> engine_;

@@ -112,6 +112,16 @@ StaticResult starting_point(const model::ModelDescription& description,
   return result;
 }
 
+// The process noise from which on it is suspiciously small, state by state: a share of where its
+// search starts.
+std::vector<double> small_noise(const StaticResult& start, double share) {
+  const auto L = std::span(start.output).last(start.initial_L.size());
+  std::vector<double> small;
+  for (int n = 0; n < static_cast<int>(start.initial_e.size()); ++n)
+    small.push_back(share * nn::softplus(L[static_cast<std::size_t>(lanes::triangle_index(n, n))]));
+  return small;
+}
+
 // Scales R (M x M) down where a channel's variance is far above its ceiling, to it. Returns whether
 // there was such a channel.
 bool lower_to_ceiling(const std::vector<double>& ceiling, std::vector<double>& R) {
@@ -293,7 +303,8 @@ StaticResult fit_static(const model::ModelDescription& description,
   const auto model = result.alone<double>();
   const NoiseFactor factor(noise.kind, data.meas_dim(), result.noise_floor);
   const std::vector<Stretch> segments = segments_of(training);
-  StaticLikelihood likelihood(*model, factor, data, segments, team);
+  const std::vector<double> small = small_noise(start, options.small_noise);
+  StaticLikelihood likelihood(*model, factor, data, segments, team, small);
   std::vector<double> x = likelihood.start();
   const std::vector<double> beginning = x;
   BfgsOptions bfgs;
@@ -317,7 +328,7 @@ StaticResult fit_static(const model::ModelDescription& description,
   try {
     if (description.tails == 0 && x.size() >= kManyVariables &&
         steps_of(segments) > 2 * kFirstSteps) {
-      StaticLikelihood first(*model, factor, data, thinned(segments, kFirstSteps), team);
+      StaticLikelihood first(*model, factor, data, thinned(segments, kFirstSteps), team, small);
       minimise_bfgs([&](std::span<const double> at,
                         std::span<double> gradient) { return first(at, gradient); },
                     x, bfgs, go_on, &curvature);
@@ -328,7 +339,7 @@ StaticResult fit_static(const model::ModelDescription& description,
         likelihood.set(x);
         take(*model, result);
         weights.update(*result.alone<float>());
-        given = std::make_unique<StaticLikelihood>(*model, factor, data, segments, team,
+        given = std::make_unique<StaticLikelihood>(*model, factor, data, segments, team, small,
                                                    weights.pieces());
       }
       fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);

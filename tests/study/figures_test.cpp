@@ -57,6 +57,17 @@ TEST(Figures, LinearSystemWithItsFirstOrderMap) {
   EXPECT_LT(*e.mse_filtered, 0.185);
 }
 
+// So little data that no process noise at all would be the most likely: filters that believe it are
+// lost for good, sooner or later.
+TEST(Figures, LittleDataStillHaveProcessNoise) {
+  const Dataset test = simulated("lorenz", kTest, 99);
+  for (const std::uint64_t seed : {1, 5, 15, 16}) {
+    SCOPED_TRACE(seed);
+    const Evaluation e = reached(lorenz_flow(), simulated("lorenz", 128, seed), test);
+    EXPECT_LT(*e.state_mse_filtered, 0.02);
+  }
+}
+
 // The process noise of states that are not measured takes more data to be learned.
 TEST(Figures, LinearSystemWithItsFlowIsAsGoodAsCanBe) {
   FitOptions options = without_networks("linear-motion");

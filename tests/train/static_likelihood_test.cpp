@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kalmia/simulate.hpp"
+#include "nn/softplus.hpp"
 #include "support/gradient_check.hpp"
 #include "train/train_cases.hpp"
 
@@ -74,12 +75,13 @@ struct Likelihood {
   std::vector<double> variables, gradient;
 
   Likelihood(const Dataset& data, const prior::ExpertSpec& spec, Kind kind,
-             const std::vector<double>& R = {})
+             const std::vector<double>& R = {}, double small = 0)
       : c(data, spec),
         begun(begin(c, team, {kind, R})),
         model(begun.alone<double>()),
         noise(kind, data.meas_dim(), begun.noise_floor),
-        likelihood(*model, noise, c.scaled, c.everything(), team),
+        likelihood(*model, noise, c.scaled, c.everything(), team,
+                   std::vector<double>(static_cast<std::size_t>(model->state_dim()), small)),
         variables(likelihood.start()),
         gradient(variables.size()) {}
 
@@ -155,6 +157,27 @@ TEST(StaticLikelihood, IsTheFiltersLikelihoodAndThePull) {
   const double there = value();
   EXPECT_NEAR(there, filtered() + pull / values, 1e-12);
   EXPECT_GT(std::abs(there - start), 1e-3);
+}
+
+// Process noise that is suspiciously small is pulled up, and no other.
+TEST(StaticLikelihood, SmallProcessNoiseIsPulledUp) {
+  const std::vector<double> R = {0.01, 0.002, 0.002, 0.02};
+  const double kSmall = 0.01;
+  Likelihood free(pushed_pendulum(), pendulum_spec(0), Kind::Given, R);
+  Likelihood pulled(pushed_pendulum(), pendulum_spec(0), Kind::Given, R, kSmall);
+  double values = 0;
+  for (const auto& channel : free.c.channels) values += static_cast<double>(channel.measured);
+  // L of two states: 0, 1 (off the diagonal), 2.
+  for (const double width : {0.02, 0.01, 0.003, 1e-5}) {
+    SCOPED_TRACE(width);
+    free.variables[2] = pulled.variables[2] = nn::inverse_softplus(width);
+    const double t = std::max(0.0, std::log(kSmall / width));
+    EXPECT_NEAR(pulled.value() - free.value(), t * t / (1 + t) / values, 1e-12);
+    const std::vector<double> gradient = pulled.gradient;
+    if (width != kSmall)  // where the second derivative jumps
+      test::check_gradient([&] { return pulled.value(); }, {{"all", pulled.variables, gradient}},
+                           165);
+  }
 }
 
 TEST(StaticLikelihood, VariablesAreTheModels) {
