@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Measures the figures of docs/figures.md, all or those named:
 #
-#     tools/figures.sh [linear|lorenz|flow|smoothers|parameters|missing|outliers|little|forecast]...
+#     tools/figures.sh [linear|lorenz|members|flow|smoothers|parameters|missing|outliers|little|forecast]...
 #
 # Takes the program from $KALMIA (build/kalmia) and works in $FOLDER (a new one, removed at the
-# end). No clean value is read but by `kalmia evaluate`, to score. About 8 minutes on 2 cores.
+# end). No clean value is read but by `kalmia evaluate`, to score. About 11 minutes on 2 cores.
 set -euo pipefail
 kalmia=$(realpath "${KALMIA:-build/kalmia}")
 folder=${FOLDER:-$(mktemp -d)}
 [ -n "${FOLDER:-}" ] || trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder" && cd "$folder"
-wanted=${*:-linear flow lorenz smoothers parameters missing outliers little forecast}
+wanted=${*:-linear flow lorenz members smoothers parameters missing outliers little forecast}
 
 data() {  # NAME SYSTEM STEPS SEED [options]
   local name=$1 system=$2 steps=$3 seed=$4
@@ -53,6 +53,10 @@ for figure in $wanted; do
       fit frozen lorenz --prior lorenz --noise 0.5 && score frozen lorenz_test
       fit learned lorenz --prior lorenz --noise 0.5 --departure-degree 4 --hidden 0
       score learned lorenz_test
+      ;;
+    members)
+      data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
+      fit members lorenz --prior lorenz --noise 0.5 --members 5 && score members lorenz_test
       ;;
     smoothers)
       data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
