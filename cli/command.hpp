@@ -33,5 +33,6 @@ void run_evaluate(const Arguments& arguments);
 void run_stream(const Arguments& arguments);
 void run_info(const Arguments& arguments);
 void run_bench(const Arguments& arguments);
+void run_reproduce(const Arguments& arguments);
 
 }  // namespace kalmia::cli

@@ -85,6 +85,7 @@ FitConfig read_fit_config(const std::string& path) {
   const toml::table* const system = reader.find_table(root, "", "system");
   reader.key(&root, "", "output", config.output);
   reader.key(data, "data", "file", config.file);
+  reader.key(data, "data", "validation", config.validation);
   reader.table(data, "data", config.data);
   reader.table(model, "model", config.fit.model);
   reader.table(train, "train", config.fit.train);
@@ -96,6 +97,7 @@ FitConfig read_fit_config(const std::string& path) {
   if (train) reader.check_unknown(*train, "train");
   reader.throw_problems();
   resolve(path, config.file);
+  resolve(path, config.validation);
   resolve(path, config.output);
   return config;
 }

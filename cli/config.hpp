@@ -11,8 +11,9 @@
 namespace kalmia::cli {
 
 struct FitConfig {
-  std::string file;    ///< data.file
-  std::string output;  ///< where the model goes
+  std::string file;        ///< data.file
+  std::string validation;  ///< data.validation: a file to choose the model by; empty: none
+  std::string output;      ///< where the model goes
   DataOptions data;
   FitOptions fit;
   Places places;  ///< where the options of the model were given

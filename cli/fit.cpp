@@ -37,6 +37,7 @@ constexpr const char* kExamples =
 
 struct FitCommand {
   std::string input;
+  std::string validation;
   std::string output;
   FieldOptions<DataOptions> data;
   FieldOptions<ModelOptions> model;
@@ -49,6 +50,10 @@ struct FitCommand {
     parser.positional("DATA", "file of measurements, or configuration (.toml)", input);
     parser.file("-o,--output",
                 "where the model goes (required here, or as output in the configuration)", output);
+    parser.file("--validation",
+                "other measurements to choose the model by, in place of --holdout; DATA are then "
+                "all trained on",
+                validation);
     parser.group("Columns of the file");
     data.add_to(parser);
     parser.group("Model");
@@ -73,6 +78,7 @@ struct FitCommand {
     model.apply_to(config.fit.model);
     apply_system(config);
     train.apply_to(config.fit.train);
+    if (!validation.empty()) config.validation = validation;
     if (!output.empty()) config.output = output;
     return config;
   }
@@ -114,18 +120,24 @@ void check(const FitCommand& command, const FitConfig& config) {
     if (!is_config(command.input)) throw;
     throw ConfigError(fmt::format("{}: {}", command.input, e.what()));
   }
-  check_output(config.output, {command.input, config.file});
+  if (config.file == "-" && config.validation == "-")
+    throw ConfigError("--validation -: standard input holds the data already; give it a file");
+  check_output(config.output, {command.input, config.file, config.validation});
 }
 
 FitResult train(const FitCommand& command, const FitConfig& config, const Dataset& dataset) {
-  const InterruptGuard guard;
+  const InterruptGuard guard(
+      "stopping; the best model so far is kept (Ctrl-C again ends at once)\n");
   Progress progress(command.common.quiet);
   const std::string file = is_config(command.input) ? command.input + ": " : "";
+  const auto go_on = [&progress](const FitProgress& state) {
+    progress.show(state);
+    return !InterruptGuard::interrupted();
+  };
   try {
-    return fit(dataset, config.fit, config.data, [&progress](const FitProgress& state) {
-      progress.show(state);
-      return !InterruptGuard::interrupted();
-    });
+    if (config.validation.empty()) return fit(dataset, config.fit, config.data, go_on);
+    return fit(dataset, read_dataset(config.validation, config.data), config.fit, config.data,
+               go_on);
   } catch (const ConfigError& e) {
     throw ConfigError(with_place(e.what(), config.places, file));
   } catch (const NumericalError& e) {

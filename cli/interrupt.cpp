@@ -8,20 +8,20 @@ namespace kalmia::cli {
 namespace {
 
 volatile sig_atomic_t interrupt_seen = 0;
+std::string_view interrupt_notice;
 
 extern "C" void on_interrupt(int) {
-  constexpr std::string_view kNotice =
-      "stopping; the best model so far is kept (Ctrl-C again ends at once)\n";
   interrupt_seen = 1;
   // Below the bar. Only `write` may be called here.
   [[maybe_unused]] ssize_t n = isatty(STDERR_FILENO) ? write(STDERR_FILENO, "\n", 1) : 0;
-  n = write(STDERR_FILENO, kNotice.data(), kNotice.size());
+  n = write(STDERR_FILENO, interrupt_notice.data(), interrupt_notice.size());
 }
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard(const char* notice) {
   interrupt_seen = 0;
+  interrupt_notice = notice;
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   // The handler serves once; after it, the default ends the program.

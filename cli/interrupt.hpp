@@ -1,5 +1,5 @@
 /// \file
-/// How Ctrl-C ends a fit.
+/// How Ctrl-C ends long work.
 #pragma once
 
 #include <signal.h>
@@ -10,7 +10,8 @@ namespace kalmia::cli {
 /// the program was started with Ctrl-C ignored, it stays ignored.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  /// `notice` is printed at the first Ctrl-C: a line that stays in memory.
+  explicit InterruptGuard(const char* notice);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;

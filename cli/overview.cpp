@@ -13,7 +13,7 @@ std::span<const Command> commands() {
   static constexpr std::string_view kLearn = "Learn";
   static constexpr std::string_view kUse = "Use a model";
   static constexpr std::string_view kLook = "Look and try";
-  static constexpr std::array<Command, 10> kCommands = {{
+  static constexpr std::array<Command, 11> kCommands = {{
       {kLearn, "fit", "learn a model from noisy measurements alone", run_fit},
       {kUse, "filter", "estimate each state from the measurements up to it", run_filter},
       {kUse, "smooth", "estimate each state from all measurements", run_smooth},
@@ -24,6 +24,8 @@ std::span<const Command> commands() {
       {kLook, "info", "show what a model file holds", run_info},
       {kLook, "simulate", "make data of systems with known truth, or spoil a file", run_simulate},
       {kLook, "bench", "measure the speed of this machine", run_bench},
+      {kLook, "reproduce", "run the paper's experiments, with its numbers beside ours",
+       run_reproduce},
   }};
   return kCommands;
 }
@@ -38,7 +40,7 @@ std::string overview() {
   std::string_view group;
   for (const Command& command : commands()) {
     if (command.group != group) text += fmt::format("\n{}:\n", group = command.group);
-    text += fmt::format("  {:<10}{}\n", command.name, command.summary);
+    text += fmt::format("  {:<11}{}\n", command.name, command.summary);
   }
   text +=
       "\n"

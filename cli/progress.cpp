@@ -28,8 +28,8 @@ std::size_t terminal_width() {
   return size.ws_col;
 }
 
-std::string bar(const FitProgress& p) {
-  const double share = p.updates > 0 ? std::clamp(double(p.update) / p.updates, 0.0, 1.0) : 0.0;
+std::string bar(double share) {
+  share = std::clamp(share, 0.0, 1.0);
   const auto full = static_cast<std::size_t>(std::lround(share * kBarWidth));
   return fmt::format("[{}{}] {:3.0f} %", std::string(full, '#'), std::string(kBarWidth - full, '.'),
                      100 * share);
@@ -59,23 +59,38 @@ Progress::~Progress() {
 }
 
 void Progress::show(const FitProgress& p) {
+  draw(p.stage, bar(p.updates > 0 ? double(p.update) / p.updates : 0.0),
+       fmt::format("{}/{}", p.update, p.updates), progress_line(p),
+       p.updates > 0 && p.update == p.updates);
+}
+
+void Progress::show(const ReproduceProgress& p) {
+  std::string text = fmt::format("{} of {} cells", p.finished, p.cells);
+  if (p.resumed > 0) text += fmt::format(" ({} from the journal)", p.resumed);
+  if (p.finished < p.cells) text += fmt::format("  {} left", clock_text(p.seconds_left));
+  if (!p.last.empty()) text += "  " + p.last;
+  draw("reproduce", bar(p.share), fmt::format("{:.0f} %", 100 * p.share), text,
+       p.finished == p.cells);
+}
+
+void Progress::draw(const std::string& stage, const std::string& bar_text, const std::string& count,
+                    const std::string& text, bool last_update) {
   if (quiet_) return;
   const Clock::time_point now = Clock::now();
-  const bool new_stage = p.stage != stage_;
-  const bool last_update = p.updates > 0 && p.update == p.updates;
+  const bool new_stage = stage != stage_;
   const auto pause = terminal_ ? Clock::duration(kRedraw) : Clock::duration(kPlainLine);
   if (!new_stage && !(terminal_ && last_update) && now - last_ < pause) return;
   if (terminal_) {
     // A finished stage keeps its line.
     if (new_stage && drawn_) print_error("\n");
-    std::string line = fmt::format("{}  {}  {}", p.stage, bar(p), progress_line(p));
+    std::string line = fmt::format("{}  {}  {}", stage, bar_text, text);
     line = line.substr(0, terminal_width() - 1);
     print_error("\r" + line + "\x1b[K");
   } else {
-    print_error(fmt::format("{}  {}/{}  {}\n", p.stage, p.update, p.updates, progress_line(p)));
+    print_error(fmt::format("{}  {}  {}\n", stage, count, text));
   }
   drawn_ = true;
-  stage_ = p.stage;
+  stage_ = stage;
   last_ = now;
 }
 

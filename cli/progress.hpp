@@ -1,11 +1,12 @@
 /// \file
-/// How a fit's progress is shown.
+/// How the progress of long work is shown.
 #pragma once
 
 #include <chrono>
 #include <string>
 
 #include "kalmia/fit.hpp"
+#include "kalmia/reproduce.hpp"
 
 namespace kalmia::cli {
 
@@ -20,9 +21,15 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void show(const FitProgress& progress);
+  void show(const ReproduceProgress& progress);
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  /// `bar` stands before `text` on a terminal, `count` elsewhere. Lines come now and then; `last`
+  /// is drawn on a terminal in any case.
+  void draw(const std::string& stage, const std::string& bar, const std::string& count,
+            const std::string& text, bool last);
 
   bool quiet_;
   bool terminal_;

@@ -42,6 +42,7 @@ COVERED = {
     "train/smoother_trainer": ("train/two_sided_trainer", "the stage around them"),
     "infer/student_weights": ("infer/refine", "the weights of refined passes"),
     "infer/scaled_data": ("train/training_data", "data as training reads them"),
+    "reproduce/provenance": ("reproduce/result_json", "the part of the result that it makes"),
     "model/calibration": ("model/model_file", "three factors, without code"),
     "model/records": ("model/window", "where things lie on a window's tapes"),
     "model/stream_encoder": ("model/stream", "the encoders' part of a streaming step"),
@@ -60,11 +61,13 @@ UNTESTED = {
     "kalman/transition_map": "an interface without code; its implementations are tested",
     "lanes/put": "an enumeration",
     "prior/linear_motion": "two constants",
+    "reproduce/method": "an interface without code; reproduce/runner_test.cpp implements it",
     "simulate/system": "an interface without code; its implementations are tested",
 }
 
 # Tests that span several sources and so mirror none, and why.
 SPANNING = {
+    "reproduce/honesty": "no self-supervised method of any experiment touches clean data",
     "study/figures": "docs/figures.md on a small scale: fit and evaluate together",
     "model/allocation": "no hot loop of the model allocates",
     "model/carry": "a series cut into windows equals the whole",

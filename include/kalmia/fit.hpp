@@ -278,4 +278,12 @@ FitResult fit(const Dataset& data, const FitOptions& options = {},
               const DataOptions& data_options = {},
               const std::function<bool(const FitProgress&)>& progress = {});
 
+/// The same with other series, `validation`, to choose the model by: they are what is held out, and
+/// all of `data` is trained on (TrainOptions::holdout counts for nothing). Of `validation`, too,
+/// the truth is never read. Throws DataError unless both have the same columns, and `validation` at
+/// least 20 measured values.
+FitResult fit(const Dataset& data, const Dataset& validation, const FitOptions& options = {},
+              const DataOptions& data_options = {},
+              const std::function<bool(const FitProgress&)>& progress = {});
+
 }  // namespace kalmia

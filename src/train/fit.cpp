@@ -43,12 +43,14 @@ constexpr double kUsualCoefficient = 1;
 // Degrees of freedom to begin with where they are learned.
 constexpr double kStartTails = 4;
 
-// The steps of a whole fit; each leaves what the next needs.
+// The steps of a whole fit; each leaves what the next needs. `all` is `data`, or `data` and after
+// it the series of a validation set.
 class Fitter {
  public:
-  Fitter(const Dataset& data, const FitOptions& options, const DataOptions& data_options,
-         const std::function<bool(const FitProgress&)>& progress)
+  Fitter(const Dataset& data, const Dataset& all, const FitOptions& options,
+         const DataOptions& data_options, const std::function<bool(const FitProgress&)>& progress)
       : data_(data),
+        all_(all),
         options_(options),
         data_options_(data_options),
         progress_(progress),
@@ -109,7 +111,7 @@ class Fitter {
     }
     try {
       summary_.calibration =
-          train::find_factors(whole, data_, split_.held_out, options_.train.threads);
+          train::find_factors(whole, all_, split_.held_out, options_.train.threads);
     } catch (const NumericalError& error) {
       summary_.notes.push_back(std::string("covariances are not calibrated, but as computed: ") +
                                error.what());
@@ -130,8 +132,26 @@ class Fitter {
 
   void split() {
     std::vector<int> lengths;
-    for (const Series& series : data_.series) lengths.push_back(measured_length(series));
+    for (const Series& series : all_.series) lengths.push_back(measured_length(series));
     for (const auto& channel : channels_) values_ += static_cast<double>(channel.measured);
+    if (&all_ != &data_) {
+      split_ = train::split_series(lengths, static_cast<int>(data_.series.size()));
+      little_data_ = values_ < kFewestHeldOut;
+    } else {
+      split_by_share(lengths);
+    }
+    for (const train::Stretch& each : split_.training)
+      summary_.training_steps += static_cast<std::size_t>(each.steps());
+    for (const train::HeldOut& each : split_.held_out)
+      summary_.held_out_steps += static_cast<std::size_t>(each.stretch.end - each.score_from);
+    // The bound is of Gaussian noise.
+    summary_.noise_bound = options_.model.tails == "gaussian"
+                               ? train::noise_bound(noise_, all_, split_.held_out)
+                               : -std::numeric_limits<double>::infinity();
+    note_time();
+  }
+
+  void split_by_share(const std::vector<int>& lengths) {
     little_data_ = values_ < kFewestValues;
     if (!little_data_) {
       split_ = train::split_data(lengths, options_.train.holdout, options_.train.seed);
@@ -141,15 +161,6 @@ class Fitter {
       little_data_ = held_out < kFewestHeldOut || values_ - held_out < kFewestHeldOut;
     }
     if (little_data_) split_ = train::split_data(lengths, 0, options_.train.seed);
-    for (const train::Stretch& each : split_.training)
-      summary_.training_steps += static_cast<std::size_t>(each.steps());
-    for (const train::HeldOut& each : split_.held_out)
-      summary_.held_out_steps += static_cast<std::size_t>(each.stretch.end - each.score_from);
-    // The bound is of Gaussian noise.
-    summary_.noise_bound = options_.model.tails == "gaussian"
-                               ? train::noise_bound(noise_, data_, split_.held_out)
-                               : -std::numeric_limits<double>::infinity();
-    note_time();
   }
 
   // Steps up to the last that has a value: arrays of series are often padded.
@@ -162,7 +173,7 @@ class Fitter {
 
   double measured_values(const train::Stretch& stretch) const {
     const auto M = static_cast<std::ptrdiff_t>(data_.meas_dim());
-    const auto y = data_.series[static_cast<std::size_t>(stretch.series)].y.begin();
+    const auto y = all_.series[static_cast<std::size_t>(stretch.series)].y.begin();
     return static_cast<double>(std::count_if(y + stretch.begin * M, y + stretch.end * M,
                                              [](double value) { return !std::isnan(value); }));
   }
@@ -221,8 +232,8 @@ class Fitter {
     for (const std::string& name : candidates) {
       if (stopped_) break;
       model::ModelDescription description = describe(name);
-      auto scaled = std::make_unique<train::ScaledData>(data_, description.units, description.dt);
-      scaled->set_weights(data_, description.noise_std);
+      auto scaled = std::make_unique<train::ScaledData>(all_, description.units, description.dt);
+      scaled->set_weights(all_, description.noise_std);
       train::StaticOptions options;
       options.go_on = [&](int iteration, int most, double loss) {
         FitProgress now;
@@ -348,7 +359,8 @@ class Fitter {
     return !stopped_;
   }
 
-  const Dataset& data_;
+  const Dataset& data_;  // trained on, except for what is held out of it
+  const Dataset& all_;
   const FitOptions& options_;
   const DataOptions& data_options_;
   const std::function<bool(const FitProgress&)>& progress_;
@@ -366,11 +378,13 @@ class Fitter {
   std::unique_ptr<train::ScaledData> scaled_;
 };
 
-}  // namespace
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
 
-FitResult fit(const Dataset& data, const FitOptions& options, const DataOptions& data_options,
-              const std::function<bool(const FitProgress&)>& progress) {
-  options.validate();
+void check_data(const Dataset& data) {
   if (data.y_names.empty()) throw DataError("fit: the data have no measured columns");
   for (const Series& series : data.series)
     if (series.y.size() != static_cast<std::size_t>(series.steps) * data.y_names.size())
@@ -378,7 +392,51 @@ FitResult fit(const Dataset& data, const FitOptions& options, const DataOptions&
                       " values, but " + std::to_string(series.steps) + " steps of " +
                       std::to_string(data.y_names.size()) + " channels");
   data::check_stds(data);
-  return Fitter(data, options, data_options, progress).run();
+}
+
+void check_validation(const Dataset& data, const Dataset& validation) {
+  const std::string place =
+      "validation data" + (validation.source.empty() ? "" : " " + validation.source);
+  const auto same = [&](const char* what, const std::vector<std::string>& found,
+                        const std::vector<std::string>& rule) {
+    if (found != rule)
+      throw DataError(place + ": " + what + " are " + joined(found) +
+                      ", but they must be those of the data, " + joined(rule));
+  };
+  same("measured columns", validation.y_names, data.y_names);
+  same("inputs", validation.u_names, data.u_names);
+  same("noise columns", validation.std_names, data.std_names);
+  if ((validation.time_kind == TimeKind::None) != (data.time_kind == TimeKind::None))
+    throw DataError(place + ": " +
+                    (data.time_kind == TimeKind::None ? "has a time axis, but the data have none"
+                                                      : "has no time axis, but the data have one"));
+  check_data(validation);
+  std::ptrdiff_t values = 0;
+  for (const Series& series : validation.series)
+    values += std::count_if(series.y.begin(), series.y.end(), [](double y) { return y == y; });
+  if (static_cast<double>(values) < kFewestHeldOut)
+    throw DataError(place + ": " + std::to_string(values) + " measured values, but at least " +
+                    number_text(kFewestHeldOut) + " are needed to choose a model by");
+}
+
+}  // namespace
+
+FitResult fit(const Dataset& data, const FitOptions& options, const DataOptions& data_options,
+              const std::function<bool(const FitProgress&)>& progress) {
+  options.validate();
+  check_data(data);
+  return Fitter(data, data, options, data_options, progress).run();
+}
+
+FitResult fit(const Dataset& data, const Dataset& validation, const FitOptions& options,
+              const DataOptions& data_options,
+              const std::function<bool(const FitProgress&)>& progress) {
+  options.validate();
+  check_data(data);
+  check_validation(data, validation);
+  Dataset all = data;
+  all.series.insert(all.series.end(), validation.series.begin(), validation.series.end());
+  return Fitter(data, all, options, data_options, progress).run();
 }
 
 }  // namespace kalmia

@@ -14,6 +14,12 @@ namespace {
 // Held-out ends are cut into pieces of this length: enough to score, and many run side by side.
 constexpr int kPiece = 256;
 
+// The steps from `from` on of series s, held out in pieces.
+void hold_out(int s, int from, int steps, std::vector<HeldOut>& held_out) {
+  for (; from < steps; from += kPiece)
+    held_out.push_back({{s, std::max(0, from - kSettling), std::min(steps, from + kPiece)}, from});
+}
+
 }  // namespace
 
 Split split_data(const std::vector<int>& lengths, double share, std::uint64_t seed) {
@@ -50,9 +56,19 @@ Split split_data(const std::vector<int>& lengths, double share, std::uint64_t se
     }
     const int end = whole_series ? steps : steps - static_cast<int>(std::lround(share * steps));
     if (end > 0) split.training.push_back({s, 0, end});
-    for (int from = end; from < steps; from += kPiece)
-      split.held_out.push_back(
-          {{s, std::max(0, from - kSettling), std::min(steps, from + kPiece)}, from});
+    hold_out(s, end, steps, split.held_out);
+  }
+  return split;
+}
+
+Split split_series(const std::vector<int>& lengths, int first_held_out) {
+  Split split;
+  for (int s = 0; s < static_cast<int>(lengths.size()); ++s) {
+    const int steps = lengths[static_cast<std::size_t>(s)];
+    if (s >= first_held_out)
+      hold_out(s, 0, steps, split.held_out);
+    else if (steps > 0)
+      split.training.push_back({s, 0, steps});
   }
   return split;
 }

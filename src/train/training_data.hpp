@@ -35,6 +35,10 @@ inline constexpr int kSettling = 64;
 /// side. Series that are empty take part in nothing.
 Split split_data(const std::vector<int>& lengths, double share, std::uint64_t seed);
 
+/// The same where the series from `first_held_out` on are held out, all of them, and the others are
+/// trained on. Long ones are cut into pieces as well.
+Split split_series(const std::vector<int>& lengths, int first_held_out);
+
 /// Mean negative log-likelihood of a held-out measured value, in the user's units (nats).
 template <typename T>
 double held_out_loss(const model::LearnedModel<T>& model, const ScaledData& data,

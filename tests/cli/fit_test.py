@@ -48,6 +48,28 @@ class Results(ProgramTest):
         self.assertEqual(models[0], models[2])
         self.assertNotEqual(models[0], models[3])
 
+    def test_validation_file(self):
+        self.track()
+        support.write_track(self.folder / "other.csv", steps=100, seed=2)
+        summary = json.loads(self.succeed("fit", "track.csv", "--validation", "other.csv",
+                                          *SMALL_FIT, "--json", "-o", "a.kalmia"))
+        self.assertEqual(summary["training_steps"], 300)
+        self.assertEqual(summary["held_out_steps"], 100)
+        # In a configuration it is relative to its folder, as the data are.
+        (self.folder / "in").mkdir()
+        (self.folder / "in/fit.toml").write_text(
+            'output = "b.kalmia"\n[data]\nfile = "../track.csv"\nvalidation = "../other.csv"\n')
+        again = json.loads(self.succeed("fit", "in/fit.toml", *SMALL_FIT, "--json"))
+        self.assertEqual(again["best_held_out"], summary["best_held_out"])
+
+    def test_validation_that_does_not_fit(self):
+        self.track()
+        support.write_track(self.folder / "wide.csv", steps=100, channels=3)
+        arguments = ("fit", "track.csv", "--validation", "wide.csv", *SMALL_FIT, "-o")
+        self.fail_with(3, (*arguments, "a.kalmia"),
+                       ["validation data wide.csv: measured columns are y1, y2, y3", "y1, y2\n"])
+        self.fail_with(2, (*arguments, "wide.csv"), ["is both input and output"])
+
     def test_members_and_calibration(self):
         self.track()
         options = (*SMALL_FIT, "--members", "2", "--calibrate", "--json", "-o", "a.kalmia")

@@ -64,7 +64,7 @@ class Examples(ProgramTest):
         # In the order of their commands the examples make what the later ones need. Training is
         # shortened; everything else runs as printed.
         order = ("simulate", "fit", "info", "filter", "smooth", "forecast", "sample", "evaluate",
-                 "stream", "bench")
+                 "stream", "bench", "reproduce")
         self.assertEqual(sorted(order), sorted(COMMANDS))
         texts = [self.succeed(command, "--help") for command in order] + [self.succeed("--help")]
         environment = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 PROGRAM = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 COMMANDS = ("fit", "filter", "smooth", "forecast", "sample", "stream", "evaluate", "info",
-            "simulate", "bench")
+            "simulate", "bench", "reproduce")
 
 # Enough for a model that works, little enough for a test.
 SMALL_FIT = ("--hidden", "8", "--decoder", "8", "--updates", "20", "--prior", "constant-velocity")

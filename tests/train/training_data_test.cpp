@@ -47,6 +47,18 @@ void expect_partition(const std::vector<int>& lengths, const Split& split, doubl
   EXPECT_NEAR(static_cast<double>(held_out.size()) / static_cast<double>(total), share, tolerance);
 }
 
+TEST(SplitSeries, TheFirstAreTrainedOnAndTheOthersHeldOut) {
+  const std::vector<int> lengths = {900, 0, 40, 700, 0, 33};
+  const Split split = split_series(lengths, 3);
+  expect_partition(lengths, split, 733.0 / 1673, 1e-12);
+  for (const Stretch& each : split.training) EXPECT_LT(each.series, 3);
+  for (const HeldOut& each : split.held_out) {
+    EXPECT_GE(each.stretch.series, 3);
+    EXPECT_EQ(each.stretch.begin, std::max(0, each.score_from - kSettling));
+    EXPECT_LE(each.stretch.end - each.score_from, 256);
+  }
+}
+
 TEST(SplitData, EndsOfAFewSeries) {
   const std::vector<int> lengths = {5000, 0, 1, 2, 700, 33};
   const Split split = split_data(lengths, 0.15, 1);

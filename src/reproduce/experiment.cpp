@@ -1,0 +1,78 @@
+#include "reproduce/experiment.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "base/suggest.hpp"
+#include "reproduce/linear_methods.hpp"
+#include "reproduce/lorenz_methods.hpp"
+
+namespace kalmia::reproduction {
+namespace {
+
+std::string did_you_mean(const std::string& wrong, const std::vector<std::string>& known) {
+  const std::string meant = suggestion(wrong, known);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
+
+// Tasks from outside, by experiment.
+struct Joined {
+  std::mutex mutex;
+  std::map<std::string, std::vector<Task>> tasks;
+};
+
+Joined& joined() {
+  static Joined all;
+  return all;
+}
+
+Experiment with_joined(Experiment experiment) {
+  const std::lock_guard lock(joined().mutex);
+  for (const Task& task : joined().tasks[experiment.name]) experiment.tasks.push_back(task);
+  return experiment;
+}
+
+}  // namespace
+
+void join_experiment(const std::string& name, Task task) {
+  for (const ReproduceMethod& known : methods_of(make_experiment(name)))
+    for (const ReproduceMethod& method : task.methods)
+      if (method.name == known.name)
+        throw ConfigError("experiment " + name + " has a method " + method.name +
+                          " already; give the new one another name");
+  const std::lock_guard lock(joined().mutex);
+  joined().tasks[name].push_back(std::move(task));
+}
+
+Experiment make_experiment(const std::string& name) {
+  if (name == "linear") return with_joined({name, "linear", 5, linear_tasks()});
+  if (name == "lorenz") return with_joined({name, "lorenz", 3, lorenz_tasks()});
+  throw ConfigError("unknown experiment \"" + name + "\"" +
+                    did_you_mean(name, {"linear", "lorenz"}) + " (there are linear and lorenz)");
+}
+
+std::vector<ReproduceMethod> methods_of(const Experiment& experiment) {
+  std::vector<ReproduceMethod> methods;
+  for (const Task& task : experiment.tasks)
+    methods.insert(methods.end(), task.methods.begin(), task.methods.end());
+  return methods;
+}
+
+Experiment with_methods(Experiment experiment, const std::vector<std::string>& names) {
+  if (names.empty()) return experiment;
+  std::vector<std::string> known;
+  for (const ReproduceMethod& method : methods_of(experiment)) known.push_back(method.name);
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw ConfigError("methods: " + experiment.name + " has no method \"" + name + "\"" +
+                        did_you_mean(name, known));
+  std::erase_if(experiment.tasks, [&](const Task& task) {
+    return std::none_of(task.methods.begin(), task.methods.end(), [&](const ReproduceMethod& m) {
+      return std::find(names.begin(), names.end(), m.name) != names.end();
+    });
+  });
+  return experiment;
+}
+
+}  // namespace kalmia::reproduction

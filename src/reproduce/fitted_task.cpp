@@ -1,0 +1,98 @@
+#include "reproduce/fitted_task.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <utility>
+
+#include "reproduce/outcome.hpp"
+#include "study/evaluation.hpp"
+
+namespace kalmia::reproduction {
+namespace {
+
+FitResult fit_noisy(const FitOptions& options, const Work& work) {
+  FitOptions mine = options;
+  mine.train.seed = work.seed;
+  mine.train.threads = work.threads;
+  return fit(first_steps(work.data->training, work.n), work.data->validation, mine, {},
+             [&work](const FitProgress&) { return !work.go_on || work.go_on(); });
+}
+
+std::vector<Outcome> run_outputs(const FitOptions& options,
+                                 const std::vector<FittedOutput>& outputs, const Work& work) {
+  const FitResult fitted = fit_noisy(options, work);
+  const Model& model = fitted.model;
+  const Dataset test =
+      study::with_matching_truth(work.data->test, model.state_names(), model.measured_names());
+  // The filter is part of every pass; one pass for each smoother.
+  std::map<std::pair<std::string, int>, Pass> passes;
+  const auto pass_of = [&](const FittedOutput& output) -> const Pass& {
+    std::pair<std::string, int> key{output.smoothing, output.iterations};
+    if (output.smoothing.empty()) key.first = "linearized";
+    const auto found = passes.find(key);
+    if (found != passes.end()) return found->second;
+    SmoothOptions smoothing;
+    smoothing.method = key.first;
+    smoothing.iterations = key.second;
+    return passes[key] = {model.analyse(test, work.threads, smoothing), model.emission(),
+                          model.noise()};
+  };
+  std::vector<Outcome> outcomes;
+  for (const FittedOutput& output : outputs) {
+    const bool trained = output.smoothing == "auto";
+    Outcome outcome = outcome_of(pass_of(output), test,
+                                 output.smoothing.empty() ? Scored::Filter
+                                 : trained                ? Scored::TrainedSmoother
+                                                          : Scored::Smoother);
+    if (test.x_names.size() < work.data->test.x_names.size())
+      outcome.row.state_mse =
+          state_mse_with_zeros(work.data->test, outcome.row.position_mse.value());
+    outcome.row.held_out = trained && fitted.summary.smoother ? fitted.summary.smoother_held_out
+                                                              : fitted.summary.best_held_out;
+    if (trained && fitted.summary.smoother) outcome.row.leak = model.leak(test, work.threads);
+    if (options.model.hidden > 0)
+      outcome.row.networks_kept = trained ? fitted.summary.smoother : fitted.summary.networks;
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+}  // namespace
+
+std::string settings_text(const FitOptions& options) {
+  std::string text;
+  const auto add = [&text](const char* name, const auto& value, const char*) {
+    if (std::string(name) == "seed" || std::string(name) == "threads") return;
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  };
+  visit_fields(options.model, add);
+  visit_fields(options.train, add);
+  const System& system = options.model.system;
+  for (const Parameter& each : system.parameters)
+    text += fmt::format(" {}={}{}", each.name, each.value, each.learn ? " learn" : "");
+  for (const Equation& each : system.ode) text += fmt::format(" d{}={}", each.name, each.text);
+  for (const Equation& each : system.measure)
+    text += fmt::format(" measure {}={}", each.name, each.text);
+  if (!system.empty()) text += fmt::format(" {} substeps={}", system.flow, system.substeps);
+  return text;
+}
+
+Task fitted_task(const FitOptions& options, std::vector<FittedOutput> outputs, double start_seconds,
+                 double seconds_per_step) {
+  Task task;
+  for (const FittedOutput& output : outputs) task.methods.push_back(output.method);
+  task.settings = settings_text(options);
+  for (const FittedOutput& output : outputs)
+    task.settings += fmt::format("; {} {}", output.smoothing, output.iterations);
+  task.cost = [start_seconds, seconds_per_step](int n, int) {
+    return start_seconds + seconds_per_step * n;
+  };
+  task.run = [options, outputs = std::move(outputs)](const Work& work) {
+    return run_outputs(options, outputs, work);
+  };
+  return task;
+}
+
+}  // namespace kalmia::reproduction

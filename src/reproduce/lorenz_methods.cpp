@@ -1,0 +1,241 @@
+#include "reproduce/lorenz_methods.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kalmia/classical.hpp"
+#include "reproduce/exact_smoother.hpp"
+#include "reproduce/fitted_task.hpp"
+#include "reproduce/lorenz_maps.hpp"
+#include "reproduce/outcome.hpp"
+#include "reproduce/supervised_noise.hpp"
+
+namespace kalmia::reproduction {
+namespace {
+
+constexpr int kStates = 3;
+// Clean steps that a covariance is tuned on, at most.
+constexpr int kTuning = 4096;
+// Substeps of the flow: of a model, and of what counts as exact.
+constexpr int kSubsteps = 2, kExactSubsteps = 20;
+
+using Map = void (*)(std::span<const double>, std::span<double>, std::span<double>);
+
+void model_flow(std::span<const double> x, std::span<double> value, std::span<double> matrix) {
+  lorenz_flow_map(kSubsteps, x, value, matrix);
+}
+
+void exact_flow(std::span<const double> x, std::span<double> value, std::span<double> matrix) {
+  lorenz_flow_map(kExactSubsteps, x, value, matrix);
+}
+
+std::vector<double> identity(double scale) {
+  std::vector<double> I(kStates * kStates, 0.0);
+  for (std::size_t i = 0; i < kStates; ++i) I[i * kStates + i] = scale;
+  return I;
+}
+
+// All states are measured, with noise of deviation 0.5; before that they are somewhere on the
+// attractor.
+NonlinearModel lorenz_model(Map map, std::vector<double> Q) {
+  NonlinearModel model;
+  model.state_dim = model.meas_dim = kStates;
+  model.transition = [map](std::span<const double> x, int, std::span<double> value,
+                           std::span<double> jacobian) { map(x, value, jacobian); };
+  model.emission = [](std::span<const double> x, int, std::span<double> value,
+                      std::span<double> jacobian) {
+    std::copy(x.begin(), x.end(), value.begin());
+    for (std::size_t i = 0; i < kStates; ++i) jacobian[i * kStates + i] = 1;
+  };
+  model.Q = std::move(Q);
+  model.R = identity(0.25);
+  model.x0 = {0, 0, 25};
+  model.P0 = identity(100);
+  return model;
+}
+
+MeasurementsView measurements(const Dataset& data) {
+  return {data.series[0].y.data(), 1, data.series[0].steps, data.meas_dim()};
+}
+
+// Process noise of least smoothed error on the clean training trajectory.
+NonlinearModel supervised_model(Map map, const Dataset& clean) {
+  const std::vector<double>& x = clean.series[0].x;
+  std::vector<double> unused(kStates * kStates);
+  const auto step = [&](std::span<const double> from, std::span<double> next) {
+    map(from, next, unused);
+  };
+  NonlinearModel model = lorenz_model(map, residual_covariance(x, kStates, step));
+  FilterOptions keep;
+  keep.predicted = keep.filtered = keep.innovations = false;
+  const auto error = [&](const std::vector<double>& Q) {
+    NonlinearModel tried = model;
+    tried.Q = Q;
+    double sum = 0;
+    try {
+      const FilterResult result = extended_rts_smoother(tried, measurements(clean), keep);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double e = result.smoothed.mean[i] - x[i];
+        sum += e * e;
+      }
+    } catch (const NumericalError&) {
+      return std::numeric_limits<double>::infinity();
+    }
+    return sum / static_cast<double>(x.size());
+  };
+  model.Q = tune_process_noise(model.Q, kStates, error);
+  return model;
+}
+
+Outcome smoothed(const FilterResult& result, const Dataset& test) {
+  return outcome_of(classical_pass(result, test, identity(1), identity(0.25)), test,
+                    Scored::Smoother);
+}
+
+Task raw() {
+  Task task;
+  task.methods = {{"raw", "the measurements themselves", true, false, true, {}}};
+  task.learns = false;
+  task.cost = [](int, int test) { return 1e-6 * test; };
+  task.run = [](const Work& work) { return std::vector{raw_outcome(work.data->test)}; };
+  return task;
+}
+
+Task extended_smoother(const char* name, const char* description, bool in_paper, Map map) {
+  Task task;
+  task.methods = {{name, description, false, true, in_paper, {}}};
+  task.settings = "tuned on " + std::to_string(kTuning) + " steps";
+  task.cost = [](int n, int test) { return 0.1 + 4e-4 * std::min(n, kTuning) + 1e-5 * test; };
+  task.run = [map](const Work& work) {
+    const Dataset clean = first_steps(work.data->training, std::min(work.n, kTuning));
+    const Dataset& test = work.data->test;
+    return std::vector{
+        smoothed(extended_rts_smoother(supervised_model(map, clean), measurements(test)), test)};
+  };
+  return task;
+}
+
+Task floor() {
+  Task task;
+  task.methods = {{"floor", "iterated smoothing with the exact flow", false, true, false, {}}};
+  task.learns = false;
+  task.cost = [](int, int test) { return 1.5e-4 * test; };
+  task.run = [](const Work& work) {
+    const Dataset& test = work.data->test;
+    const NonlinearModel model = lorenz_model(exact_flow, identity(0));
+    return std::vector{smoothed(smooth_exactly(model, measurements(test)), test)};
+  };
+  return task;
+}
+
+// The paper's prior knowledge: the second-order map with A frozen, and the noise.
+FitOptions expert() {
+  FitOptions options;
+  options.model.prior = "lorenz";
+  options.model.noise = "0.5";
+  return options;
+}
+
+// No knowledge of the system.
+Task recurrent_smoother() {
+  FitOptions options = expert();
+  options.model.prior = "constant-position";
+  options.model.filter = options.model.smoother = "recurrent";
+  return fitted_task(
+      options,
+      {{{"recurrent-smoother", "networks give the state directly", true, true, true, {}},
+        "auto",
+        0}},
+      5, 1.6e-3);
+}
+
+Task recursive_smoother() {
+  FitOptions options = expert();
+  options.model.smoother = "recursive";
+  return fitted_task(options,
+                     {{{"recursive-smoother",
+                        "the paper's map and networks that read both ways",
+                        true,
+                        true,
+                        true,
+                        {}},
+                       "auto",
+                       0}},
+                     10, 8e-4);
+}
+
+Task recursive_filter() {
+  FitOptions options = expert();
+  options.model.smoother = "fused";
+  return fitted_task(
+      options,
+      {{{"recursive-filter", "the paper's map and networks", true, false, true, {}}, "", 0},
+       {{"linearized-smoother", "recursive filter and a backward pass", true, true, true, {}},
+        "linearized",
+        0},
+       {{"fused-smoother", "recursive filter and the leak-free smoother", true, true, false, {}},
+        "auto",
+        0}},
+      10, 1e-3);
+}
+
+std::vector<FittedOutput> filter_and_smoother(const std::string& name, const std::string& what) {
+  return {{{name + "-filter", what, true, false, false, {}}, "", 0},
+          {{name + "-smoother", what + ", smoothed", true, true, false, {}}, "linearized", 0}};
+}
+
+Task polynomial() {
+  FitOptions options = expert();
+  options.model.departure_degree = 4;
+  options.model.hidden = 0;
+  return fitted_task(options,
+                     filter_and_smoother("polynomial", "the paper's map and a learned polynomial"),
+                     5, 8e-4);
+}
+
+Task flow() {
+  FitOptions options = expert();
+  options.model.flow = "rk4";
+  options.model.substeps = kSubsteps;
+  options.model.hidden = 0;
+  return fitted_task(options, filter_and_smoother("flow", "the flow, learned noise"), 1, 1.2e-4);
+}
+
+Task parameters() {
+  FitOptions options;
+  options.model.prior = "system";
+  options.model.noise = "0.5";
+  options.model.hidden = 0;
+  System& s = options.model.system;
+  s.states = {"x", "y", "z"};
+  s.substeps = kSubsteps;
+  // A fifth off: the truth is 10, 28, 8/3.
+  s.parameters = {{"sigma", 8, true}, {"rho", 33.6, true}, {"beta", 2.1333, true}};
+  s.ode = {{"x", "sigma*(y - x)"}, {"y", "x*(rho - z) - y"}, {"z", "x*y - beta*z"}};
+  s.measure = {{"y1", "x"}, {"y2", "y"}, {"y3", "z"}};
+  return fitted_task(options,
+                     filter_and_smoother("parameters", "the flow, learned constants and noise"), 1,
+                     1.6e-4);
+}
+
+}  // namespace
+
+std::vector<Task> lorenz_tasks() {
+  return {raw(),
+          extended_smoother("eks",
+                            "extended Kalman smoother, the paper's map, covariance tuned "
+                            "on clean data",
+                            true, lorenz_frozen_map),
+          extended_smoother("eks-flow",
+                            "extended Kalman smoother, the flow, covariance tuned on clean data",
+                            false, model_flow),
+          recurrent_smoother(),
+          recursive_smoother(),
+          recursive_filter(),
+          polynomial(),
+          flow(),
+          parameters(),
+          floor()};
+}
+
+}  // namespace kalmia::reproduction

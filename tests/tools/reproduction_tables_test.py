@@ -1,0 +1,70 @@
+"""Shows that tools/reproduction_tables.py fills the tables of a page from results."""
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from reproduction_tables import PAGE, TABLE, figure, filled  # noqa: E402
+
+
+def result():
+    methods = [{"name": "kalman-optimal", "self_supervised": False, "paper_state_mse": 0.241},
+               {"name": "ours", "self_supervised": True, "paper_state_mse": None}]
+    rows, summary = [], []
+    for method in ("kalman-optimal", "ours"):
+        for n in (128, 2048):
+            errors = [0.25, 0.5, 0.3]
+            rows += [{"method": method, "n": n, "seed": seed, "state_mse": error,
+                      "position_mse": error if method == "ours" else 0.5, "nees": 1.0,
+                      "coverage95": 0.95, "seconds": 20.0 + seed, "reducible_error": 0.75,
+                      "reducible_error_std": 0.01, "prediction_error": 0.76}
+                     for seed, error in enumerate(errors)]
+            summary.append({"method": method, "n": n, "state_mse": {"median": 0.3}})
+    return {"experiment": "linear", "methods": methods, "rows": rows, "summary": summary,
+            "provenance": {"options": {"sizes": [128, 2048], "seeds": 3, "test": 1000},
+                           "started": "2026-01-02T03:04:05Z", "version": "0.1.0",
+                           "compiler": "GCC 12", "instruction_set": "avx2", "threads": 2}}
+
+
+class ReproductionTables(unittest.TestCase):
+    def fill(self, kind, experiment="linear"):
+        page = f"before\n<!-- table: {experiment} {kind} -->\nold\n<!-- end -->\nafter\n"
+        return filled(page, {"linear": result()})
+
+    def test_medians_beside_the_papers_numbers(self):
+        self.assertEqual(self.fill("state_mse"),
+                         "before\n<!-- table: linear state_mse -->\n"
+                         "| steps | 128 | 2,048 | paper |\n| --- | --- | --- | --- |\n"
+                         "| kalman-optimal * | 0.3 | 0.3 | 0.241 |\n| ours | 0.3 | 0.3 | - |\n"
+                         "<!-- end -->\nafter\n")
+
+    def test_the_largest_size(self):
+        self.assertIn("| ours | 0.25 .. 0.5 | 1 | 0.95 | 0.75 +- 0.01 | 0.76 | 21 |\n",
+                      self.fill("largest"))
+
+    def test_spread_relative_to_the_optimal_filter(self):
+        self.assertIn("| ours | 50.0 % | 50.0 % |\n", self.fill("spread"))
+
+    def test_the_run(self):
+        # Both methods took 20, 21 and 22 seconds: the same cells.
+        self.assertIn("3 seeds, 1,000 test steps; 2026-01-02, version 0.1.0, GCC 12, avx2, "
+                      "2 cells side by side. Together they took 1 minutes.\n", self.fill("run"))
+
+    def test_other_experiments_stay(self):
+        self.assertIn("\nold\n", self.fill("state_mse", "lorenz"))
+
+    def test_figures(self):
+        self.assertEqual([figure(v) for v in (None, 0.123456, 1e-5, 105.04, 12345.6)],
+                         ["-", "0.1235", "1e-05", "105", "12346"])
+
+    def test_the_page_has_tables_of_both_experiments(self):
+        found = {(match[2], match[3]) for match in TABLE.finditer(PAGE.read_text())}
+        for experiment in ("linear", "lorenz"):
+            for kind in ("state_mse", "largest", "run"):
+                self.assertIn((experiment, kind), found)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+// fit with a validation set of its own.
+#include <gtest/gtest.h>
+
+#include "infer/model_impl.hpp"
+#include "kalmia/fit.hpp"
+#include "kalmia/simulate.hpp"
+#include "model/model_file.hpp"
+
+namespace kalmia {
+namespace {
+
+Dataset simulated(const std::string& system, int steps, std::uint64_t seed) {
+  SimulateOptions options;
+  options.steps = steps;
+  options.seed = seed;
+  return simulate(system, options);
+}
+
+FitOptions small_options() {
+  FitOptions options;
+  options.model.prior = "constant-velocity";
+  options.model.noise = "0.5";
+  options.model.hidden = 8;
+  options.model.decoder = {8};
+  options.train.updates = 30;
+  options.train.threads = 1;
+  return options;
+}
+
+std::string bytes_of(const FitResult& result) {
+  return model::model_file_bytes(*result.model.impl().learned);
+}
+
+std::string message_of(const Dataset& data, const Dataset& validation) {
+  try {
+    (void)fit(data, validation, small_options());
+  } catch (const DataError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(FitValidation, AllOfTheDataAreTrainedOn) {
+  const FitResult result =
+      fit(simulated("lorenz", 700, 1), simulated("lorenz", 300, 2), small_options());
+  EXPECT_EQ(result.summary.training_steps, 700u);
+  EXPECT_EQ(result.summary.held_out_steps, 300u);
+}
+
+TEST(FitValidation, TheLossIsThatOfTheValidationSet) {
+  FitOptions options = small_options();
+  options.model.hidden = 0;
+  const Dataset data = simulated("lorenz", 700, 1), validation = simulated("lorenz", 200, 2);
+  const FitResult result = fit(data, validation, options);
+  // 200 steps are one piece: the filter's own log-likelihood.
+  const Estimates filtered = result.model.filter(validation, 1);
+  EXPECT_NEAR(result.summary.best_held_out, -filtered.log_likelihood / 600, 1e-6);
+}
+
+TEST(FitValidation, TheStaticModelDoesNotSeeTheValidationSet) {
+  FitOptions options = small_options();
+  options.model.hidden = 0;
+  const Dataset data = simulated("lorenz", 700, 1);
+  const FitResult a = fit(data, simulated("lorenz", 300, 2), options);
+  const FitResult b = fit(data, simulated("lorenz", 500, 3), options);
+  EXPECT_NE(a.summary.best_held_out, b.summary.best_held_out);
+  EXPECT_EQ(a.model.filter(data, 1).series[0].mean, b.model.filter(data, 1).series[0].mean);
+}
+
+TEST(FitValidation, NetworksMayBeTriedOnLittleData) {
+  const Dataset data = simulated("lorenz", 100, 1);
+  EXPECT_EQ(fit(data, small_options()).summary.stop_reason, StopReason::LittleData);
+  const FitResult result = fit(data, simulated("lorenz", 300, 2), small_options());
+  EXPECT_EQ(result.summary.stop_reason, StopReason::Finished);
+}
+
+TEST(FitValidation, TruthIsNotRead) {
+  const Dataset data = simulated("lorenz", 700, 1), validation = simulated("lorenz", 300, 2);
+  Dataset noisy = data, noisy_validation = validation;
+  for (Dataset* each : {&noisy, &noisy_validation}) {
+    each->x_names.clear();
+    each->series[0].x.clear();
+  }
+  EXPECT_EQ(bytes_of(fit(data, validation, small_options())),
+            bytes_of(fit(noisy, noisy_validation, small_options())));
+}
+
+TEST(FitValidation, OtherColumnsAreRefused) {
+  const Dataset data = simulated("lorenz", 700, 1);
+  Dataset other = simulated("lorenz", 300, 2);
+  other.y_names[1] = "height";
+  other.source = "other.csv";
+  EXPECT_EQ(
+      message_of(data, other),
+      "validation data other.csv: measured columns are y1, height, y3, but they must be those "
+      "of the data, y1, y2, y3");
+  other = simulated("lorenz", 300, 2);
+  other.time_kind = TimeKind::None;
+  other.series[0].t.clear();
+  EXPECT_EQ(message_of(data, other),
+            "validation data simulate lorenz: has no time axis, but the data have one");
+  other = simulated("lorenz", 6, 2);
+  EXPECT_EQ(message_of(data, other),
+            "validation data simulate lorenz: 18 measured values, but at least 20 are needed to "
+            "choose a model by");
+}
+
+}  // namespace
+}  // namespace kalmia

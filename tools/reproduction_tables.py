@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""Puts the results of `kalmia reproduce` into the tables of docs/reproduction.md.
+
+usage: tools/reproduction_tables.py ROWS.json... [--page PAGE]
+
+Each file is the rows.json of a run. A table of the page stands between the lines
+
+    <!-- table: EXPERIMENT KIND -->  and  <!-- end -->
+
+and is replaced if a file of that experiment was given. Kinds: state_mse and position_mse (medians
+over seeds, methods by sizes), spread (largest less least position error over seeds, each relative to
+that of the optimal filter on the same trajectory), largest (calibration and the parts of the error
+at the largest size) and run (what was run).
+"""
+
+import json
+import re
+import statistics
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[1] / "docs/reproduction.md"
+TABLE = re.compile(r"(<!-- table: (\w+) (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def figure(value, digits=4):
+    """A number of some significant digits, without an exponent unless it is tiny."""
+    if value is None:
+        return "-"
+    if value != 0 and abs(value) < 1e-4:
+        return f"{value:.2g}"
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e" in text else text
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def header(cells):
+    return row(cells) + row(["---"] * len(cells))
+
+
+def name_of(method):
+    return method["name"] if method["self_supervised"] else method["name"] + " *"
+
+
+def medians(result, kind):
+    """Methods by sizes, and the paper's number where it has one."""
+    sizes = result["provenance"]["options"]["sizes"]
+    found = {(each["method"], each["n"]): each[kind]["median"] for each in result["summary"]}
+    paper = kind == "state_mse" and any(m["paper_state_mse"] for m in result["methods"])
+    text = header(["steps", *(f"{n:,}" for n in sizes), *(["paper"] if paper else [])])
+    for method in result["methods"]:
+        cells = [name_of(method), *(figure(found.get((method["name"], n))) for n in sizes)]
+        text += row(cells + ([figure(method["paper_state_mse"], 3)] if paper else []))
+    return text
+
+
+def spread(result):
+    """How far apart seeds are, with the test trajectory's share taken out."""
+    sizes = result["provenance"]["options"]["sizes"]
+    errors = {(each["method"], each["n"], each["seed"]): each["position_mse"]
+              for each in result["rows"]}
+    text = header(["steps", *(f"{n:,}" for n in sizes)])
+    for method in result["methods"]:
+        if method["name"] in ("raw", "kalman-optimal"):
+            continue
+        cells = [name_of(method)]
+        for n in sizes:
+            ratios = [error / errors["kalman-optimal", n, seed]
+                      for (name, size, seed), error in errors.items()
+                      if name == method["name"] and size == n and error is not None]
+            cells.append(f"{100 * (max(ratios) - min(ratios)):.1f} %" if ratios else "-")
+        text += row(cells)
+    return text
+
+
+def largest(result):
+    """What there is beside the medians, at the largest size."""
+    n = result["provenance"]["options"]["sizes"][-1]
+    text = header(["method", "least and largest state error", "NEES", "coverage",
+                   "prediction error, estimated", "true", "seconds"])
+    for method in result["methods"]:
+        rows = [each for each in result["rows"]
+                if each["method"] == method["name"] and each["n"] == n]
+
+        def median(key):
+            values = [each[key] for each in rows if each.get(key) is not None]
+            return statistics.median(values) if values else None
+
+        errors = [each["state_mse"] for each in rows if each["state_mse"] is not None]
+        spread = f"{figure(min(errors))} .. {figure(max(errors))}" if errors else "-"
+        estimated = figure(median("reducible_error"))
+        if median("reducible_error_std") is not None:
+            estimated += f" +- {figure(median('reducible_error_std'), 2)}"
+        text += row([name_of(method), spread, figure(median("nees"), 3),
+                     figure(median("coverage95"), 3), estimated,
+                     figure(median("prediction_error")), figure(median("seconds"), 2)])
+    return text
+
+
+def run(result):
+    """One line about the run."""
+    p = result["provenance"]
+    seeds = p["options"]["seeds"]
+    return (f"{seeds} seed{'s' if seeds != 1 else ''}, {p['options']['test']:,} test steps; "
+            f"{p['started'][:10]}, version {p['version']}, {p['compiler']}, {p['instruction_set']}, "
+            f"{p['threads']} cells side by side. Together they took {sum_of_cells(result) / 60:.0f} minutes.\n")
+
+
+def sum_of_cells(result):
+    """Seconds of all cells; rows that share one count once."""
+    return sum(seconds for _, seconds in
+               {(each["seed"], each["seconds"]) for each in result["rows"]})
+
+
+def table(result, kind):
+    if kind in ("state_mse", "position_mse"):
+        return medians(result, kind)
+    return {"spread": spread, "largest": largest, "run": run}[kind](result)
+
+
+def filled(page, results):
+    """The page with the tables of the experiments in `results` ({name: result}) replaced."""
+    def replacement(match):
+        result = results.get(match[2])
+        return match[1] + table(result, match[3]) + match[4] if result else match[0]
+    return TABLE.sub(replacement, page)
+
+
+def main():
+    arguments = sys.argv[1:]
+    page = PAGE
+    if "--page" in arguments:
+        at = arguments.index("--page")
+        page = Path(arguments[at + 1])
+        del arguments[at:at + 2]
+    if not arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
+    results = {}
+    for path in arguments:
+        result = json.loads(Path(path).read_text(encoding="ascii"))
+        results[result["experiment"]] = result
+    page.write_text(filled(page.read_text(encoding="ascii"), results), encoding="ascii")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
