@@ -149,12 +149,14 @@ Task recurrent_smoother() {
       5, 1.6e-3);
 }
 
-Task recursive_smoother() {
+// The paper's two ways to add y[k]: to the prediction (App. A), or with the state before held fixed
+// (its last appendix).
+Task recursive_smoother(const std::string& kind, const std::string& posterior) {
   FitOptions options = expert();
-  options.model.smoother = "recursive";
+  options.model.smoother = kind;
   return fitted_task(options,
-                     {{{"recursive-smoother",
-                        "the paper's map and networks that read both ways",
+                     {{{kind + "-smoother",
+                        "the paper's map and networks that read both ways" + posterior,
                         true,
                         true,
                         true,
@@ -191,6 +193,23 @@ Task polynomial() {
   return fitted_task(options,
                      filter_and_smoother("polynomial", "the paper's map and a learned polynomial"),
                      5, 8e-4);
+}
+
+Task polynomial_fused() {
+  FitOptions options = expert();
+  options.model.departure_degree = 4;
+  options.model.smoother = "fused";
+  options.train.learning_rate = 6e-3;
+  return fitted_task(options,
+                     {{{"polynomial-fused",
+                        "the paper's map, a learned polynomial, networks, the leak-free smoother",
+                        true,
+                        true,
+                        false,
+                        {}},
+                       "auto",
+                       0}},
+                     10, 1.6e-3);
 }
 
 Task flow() {
@@ -230,9 +249,11 @@ std::vector<Task> lorenz_tasks() {
                             "extended Kalman smoother, the flow, covariance tuned on clean data",
                             false, model_flow),
           recurrent_smoother(),
-          recursive_smoother(),
+          recursive_smoother("recursive", ""),
+          recursive_smoother("recursive-alternative", ", alternative posterior"),
           recursive_filter(),
           polynomial(),
+          polynomial_fused(),
           flow(),
           parameters(),
           floor()};
