@@ -31,10 +31,10 @@ using kalman::number_text;
 constexpr double kFewestValues = 500;
 // The same where the held-out part, or what is left for training, has fewer than this.
 constexpr double kFewestHeldOut = 20;
-// With fewer, a second static model is tried that is wary of small process noise: it takes any that
-// is below this share of the usual step for suspiciously small.
+// With fewer, static models are tried too that are wary of small process noise: they take any that
+// is below these shares of the usual step for suspiciously small.
 constexpr double kFewValues = 5000;
-constexpr double kWary = 1;
+constexpr double kWary[] = {1, 10};
 // Standard deviation of the departure from a rough map, and from none.
 constexpr double kUsualDeparture = 0.01;
 constexpr double kFreeDeparture = 1;
@@ -215,9 +215,16 @@ class Fitter {
     }
     if (little_data_ || values_ > kFewValues || stopped_) return result;
     // The noise of few data may be larger than what makes them most likely.
-    options.small_noise = kWary;
-    train::StaticResult wary = fitted();
-    return score_of(wary, scaled) < score_of(result, scaled) ? wary : result;
+    double best = score_of(result, scaled);
+    for (const double share : kWary) {
+      options.small_noise = share;
+      train::StaticResult wary = fitted();
+      const double score = score_of(wary, scaled);
+      if (!(score < best)) continue;
+      best = score;
+      result = std::move(wary);
+    }
+    return result;
   }
 
   // Fits the static model of every candidate and keeps the best.
