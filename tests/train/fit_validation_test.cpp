@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "infer/model_impl.hpp"
+#include "kalmia/evaluate.hpp"
 #include "kalmia/fit.hpp"
 #include "kalmia/simulate.hpp"
 #include "model/model_file.hpp"
@@ -55,6 +56,20 @@ TEST(FitValidation, TheLossIsThatOfTheValidationSet) {
   // 200 steps are one piece: the filter's own log-likelihood.
   const Estimates filtered = result.model.filter(validation, 1);
   EXPECT_NEAR(result.summary.best_held_out, -filtered.log_likelihood / 600, 1e-6);
+}
+
+// What makes 128 steps most likely has too little process noise; validation data tell.
+TEST(FitValidation, FewDataAreFittedWithMoreProcessNoiseIfThatPredictsBetter) {
+  FitOptions options = small_options();
+  options.model.prior = "linear-motion";
+  options.model.hidden = 0;
+  const Dataset few = simulated("linear", 128, 12);
+  const auto error = [&](const FitResult& fitted) {
+    return *evaluate(fitted.model, simulated("linear", 4096, 99)).mse_filtered;
+  };
+  const double chosen = error(fit(few, simulated("linear", 2048, 13), options));
+  EXPECT_LT(chosen, 0.21);
+  EXPECT_LT(chosen, 0.9 * error(fit(few, options)));  // of so few nothing is held out
 }
 
 TEST(FitValidation, TheStaticModelDoesNotSeeTheValidationSet) {
