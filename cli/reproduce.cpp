@@ -46,7 +46,9 @@ void print_methods(bool json) {
                           method.description);
     }
   }
-  text += "* knows clean data or the system itself; all others learn from noisy data alone\n";
+  text +=
+      "* knows clean data, or the true parameters and noise; others may know equations, and learn "
+      "from noisy data alone\n";
   if (json)
     print_json(result);
   else

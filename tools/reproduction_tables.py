@@ -106,7 +106,8 @@ def run(result):
     seeds = p["options"]["seeds"]
     return (f"{seeds} seed{'s' if seeds != 1 else ''}, {p['options']['test']:,} test steps; "
             f"{p['started'][:10]}, version {p['version']}, {p['compiler']}, {p['instruction_set']}, "
-            f"{p['threads']} cells side by side. Together they took {sum_of_cells(result) / 60:.0f} minutes.\n")
+            f"{p['threads']} cells side by side, one thread each: {sum_of_cells(result) / 60:.0f} minutes "
+            f"of cells.\n")
 
 
 def sum_of_cells(result):

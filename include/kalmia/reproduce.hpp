@@ -42,8 +42,8 @@ struct ReproduceOptions {
   /// Cells run side by side; 0: as many as the machine has threads. Rows do not depend on it.
   int threads = 0;
 
-  /// The same with everything that is 0 or empty, except `out`, filled in. Throws ConfigError that
-  /// names every violated rule.
+  /// The same with sizes, seeds and lengths that are 0 or empty filled in. Throws ConfigError that
+  /// names every violated rule, or the first method there is not.
   ReproduceOptions resolved() const;
 };
 
@@ -77,6 +77,7 @@ struct ReproduceMethod {
   bool in_paper = false;         ///< the paper has it too
   /// The state error that the paper's text reports for it.
   std::optional<double> paper_state_mse;
+  std::string settings = {};  ///< all that it is fitted with besides data and seed; empty: nothing
 };
 
 /// Those of an experiment, in the order of its table. Throws ConfigError for an unknown experiment.

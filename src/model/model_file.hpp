@@ -19,7 +19,7 @@
 
 namespace kalmia::model {
 
-inline constexpr int kModelFileVersion = 3;
+inline constexpr int kModelFileVersion = 4;
 
 using FurtherMembers = std::span<const std::unique_ptr<const LearnedModel<float>>>;
 

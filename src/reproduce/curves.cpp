@@ -32,7 +32,11 @@ std::size_t name_width(const Reproduction& result) {
   return width + 2;
 }
 
-char mark_of(std::size_t method) { return static_cast<char>('A' + method); }
+// A to Z, then a to z.
+char mark_of(std::size_t method) {
+  const std::size_t place = method % 52;
+  return static_cast<char>(place < 26 ? 'A' + place : 'a' + place - 26);
+}
 
 std::string header(const Reproduction& result, std::size_t width, bool paper) {
   std::string text = fmt::format("  {:<{}}", "steps", width + 2);
@@ -182,7 +186,10 @@ std::string result_text(const Reproduction& result) {
   if (linear)
     text += table(result, "\nPosition error (the paper's figure)", &ReproduceSummary::position_mse,
                   false);
-  text += "  * knows clean data or the system itself; all others learn from noisy data alone\n\n";
+  text +=
+      "  * knows clean data, or the true parameters and noise; others may know equations, and "
+      "learn "
+      "from\n    noisy data alone\n\n";
   text += linear ? "Position error\n" : "State error\n";
   text += curves(result, linear ? &ReproduceSummary::position_mse : &ReproduceSummary::state_mse);
   text += '\n';

@@ -16,7 +16,7 @@ Decomposition decompose(const Dataset& data, const std::vector<Innovations>& inn
   for (std::size_t s = 0; s < data.series.size(); ++s) {
     const Series& series = data.series[s];
     const std::vector<double>& residual = innovations[s].residual;
-    for (std::size_t k = kSettling; k < static_cast<std::size_t>(series.steps); ++k)
+    for (std::size_t k = kUnscored; k < static_cast<std::size_t>(series.steps); ++k)
       for (std::size_t m = 0; m < M; ++m) {
         const double r = residual[k * M + m];
         double truth = states ? 0 : series.x[k * M + m];
@@ -31,7 +31,7 @@ Decomposition decompose(const Dataset& data, const std::vector<Innovations>& inn
       }
   }
   const double mean = difference.value().value_or(0);
-  const double variance = difference_square.value().value_or(0) - mean * mean;
+  const double variance = std::max(0.0, difference_square.value().value_or(0) - mean * mean);
   return {self_supervised.value().value_or(0), reducible.value().value_or(0),
           prediction.value().value_or(0),
           std::sqrt(variance / static_cast<double>(std::max<std::size_t>(1, difference.count())))};

@@ -11,9 +11,9 @@ namespace kalmia::reproduction {
 
 /// Steps at the start of a series that do not count: where a trajectory begins is no question of
 /// the method, and one such error can outweigh thousands of steps.
-inline constexpr int kSettling = 64;
+inline constexpr int kUnscored = 64;
 
-/// Mean squares per measured value of predictions y_pred[k|<k] = y[k] - r[k], k >= kSettling.
+/// Mean squares per measured value of predictions y_pred[k|<k] = y[k] - r[k], k >= kUnscored.
 ///
 ///   E |y_pred - y|^2 = E |y_pred - H x|^2 + tr(R)
 ///

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+
+#include "kalmia/error.hpp"
 
 namespace kalmia::reproduction {
 namespace {
@@ -28,7 +31,10 @@ double largest_move(const std::vector<double>& path, const Moments& smoothed, st
   double largest = 0;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const double variance = smoothed.covariance[(i / N) * N * N + (i % N) * (N + 1)];
-    largest = std::max(largest, std::abs(smoothed.mean[i] - path[i]) / std::sqrt(variance));
+    const double move = std::abs(smoothed.mean[i] - path[i]) / std::sqrt(variance);
+    if (!std::isfinite(move))
+      throw NumericalError("exact smoothing: step " + std::to_string(i / N) + " is not finite");
+    largest = std::max(largest, move);
   }
   return largest;
 }
@@ -51,9 +57,10 @@ FilterResult smooth_exactly(const NonlinearModel& model, const MeasurementsView&
     result = extended_rts_smoother(now, y);
     const double move = largest_move(path, result.smoothed, N);
     path.assign(result.smoothed.mean.begin(), result.smoothed.mean.end());
-    if (last && move < options.tolerance) break;
+    if (last && move < options.tolerance) return result;
   }
-  return result;
+  throw NumericalError("exact smoothing: the path has not settled in " +
+                       std::to_string(options.max_rounds) + " rounds");
 }
 
 }  // namespace kalmia::reproduction

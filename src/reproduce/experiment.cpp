@@ -27,6 +27,14 @@ Joined& joined() {
   return all;
 }
 
+// Without those from outside.
+Experiment experiment_alone(const std::string& name) {
+  if (name == "linear") return {name, "linear", 5, linear_tasks()};
+  if (name == "lorenz") return {name, "lorenz", 3, lorenz_tasks()};
+  throw ConfigError("unknown experiment \"" + name + "\"" +
+                    did_you_mean(name, {"linear", "lorenz"}) + " (there are linear and lorenz)");
+}
+
 Experiment with_joined(Experiment experiment) {
   const std::lock_guard lock(joined().mutex);
   for (const Task& task : joined().tasks[experiment.name]) experiment.tasks.push_back(task);
@@ -36,26 +44,27 @@ Experiment with_joined(Experiment experiment) {
 }  // namespace
 
 void join_experiment(const std::string& name, Task task) {
-  for (const ReproduceMethod& known : methods_of(make_experiment(name)))
+  const std::lock_guard lock(joined().mutex);
+  Experiment whole = experiment_alone(name);
+  std::vector<Task>& others = joined().tasks[name];
+  whole.tasks.insert(whole.tasks.end(), others.begin(), others.end());
+  for (const ReproduceMethod& known : methods_of(whole))
     for (const ReproduceMethod& method : task.methods)
       if (method.name == known.name)
         throw ConfigError("experiment " + name + " has a method " + method.name +
                           " already; give the new one another name");
-  const std::lock_guard lock(joined().mutex);
-  joined().tasks[name].push_back(std::move(task));
+  others.push_back(std::move(task));
 }
 
-Experiment make_experiment(const std::string& name) {
-  if (name == "linear") return with_joined({name, "linear", 5, linear_tasks()});
-  if (name == "lorenz") return with_joined({name, "lorenz", 3, lorenz_tasks()});
-  throw ConfigError("unknown experiment \"" + name + "\"" +
-                    did_you_mean(name, {"linear", "lorenz"}) + " (there are linear and lorenz)");
-}
+Experiment make_experiment(const std::string& name) { return with_joined(experiment_alone(name)); }
 
 std::vector<ReproduceMethod> methods_of(const Experiment& experiment) {
   std::vector<ReproduceMethod> methods;
   for (const Task& task : experiment.tasks)
-    methods.insert(methods.end(), task.methods.begin(), task.methods.end());
+    for (const ReproduceMethod& method : task.methods) {
+      methods.push_back(method);
+      methods.back().settings = task.settings;
+    }
   return methods;
 }
 
@@ -66,7 +75,7 @@ Experiment with_methods(Experiment experiment, const std::vector<std::string>& n
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw ConfigError("methods: " + experiment.name + " has no method \"" + name + "\"" +
-                        did_you_mean(name, known));
+                        did_you_mean(name, known) + " (--list shows all)");
   std::erase_if(experiment.tasks, [&](const Task& task) {
     return std::none_of(task.methods.begin(), task.methods.end(), [&](const ReproduceMethod& m) {
       return std::find(names.begin(), names.end(), m.name) != names.end();

@@ -16,7 +16,8 @@ FitResult fit_noisy(const FitOptions& options, const Work& work) {
   FitOptions mine = options;
   mine.train.seed = work.seed;
   mine.train.threads = work.threads;
-  return fit(first_steps(work.data->training, work.n), work.data->validation, mine, {},
+  return fit(without_truth(first_steps(work.data->training, work.n)),
+             without_truth(work.data->validation), mine, {},
              [&work](const FitProgress&) { return !work.go_on || work.go_on(); });
 }
 
@@ -26,6 +27,7 @@ std::vector<Outcome> run_outputs(const FitOptions& options,
   const Model& model = fitted.model;
   const Dataset test =
       study::with_matching_truth(work.data->test, model.state_names(), model.measured_names());
+  const Dataset noisy = without_truth(work.data->test);
   // The filter is part of every pass; one pass for each smoother.
   std::map<std::pair<std::string, int>, Pass> passes;
   const auto pass_of = [&](const FittedOutput& output) -> const Pass& {
@@ -36,7 +38,7 @@ std::vector<Outcome> run_outputs(const FitOptions& options,
     SmoothOptions smoothing;
     smoothing.method = key.first;
     smoothing.iterations = key.second;
-    return passes[key] = {model.analyse(test, work.threads, smoothing), model.emission(),
+    return passes[key] = {model.analyse(noisy, work.threads, smoothing), model.emission(),
                           model.noise()};
   };
   std::vector<Outcome> outcomes;
@@ -44,14 +46,14 @@ std::vector<Outcome> run_outputs(const FitOptions& options,
     const bool trained = output.smoothing == "auto";
     Outcome outcome = outcome_of(pass_of(output), test,
                                  output.smoothing.empty() ? Scored::Filter
-                                 : trained                ? Scored::TrainedSmoother
+                                 : trained                ? Scored::SmootherAlone
                                                           : Scored::Smoother);
     if (test.x_names.size() < work.data->test.x_names.size())
       outcome.row.state_mse =
           state_mse_with_zeros(work.data->test, outcome.row.position_mse.value());
     outcome.row.held_out = trained && fitted.summary.smoother ? fitted.summary.smoother_held_out
                                                               : fitted.summary.best_held_out;
-    if (trained && fitted.summary.smoother) outcome.row.leak = model.leak(test, work.threads);
+    if (trained && fitted.summary.smoother) outcome.row.leak = model.leak(noisy, work.threads);
     if (options.model.hidden > 0)
       outcome.row.networks_kept = trained ? fitted.summary.smoother : fitted.summary.networks;
     outcomes.push_back(std::move(outcome));
@@ -75,6 +77,7 @@ std::string settings_text(const FitOptions& options) {
   for (const Equation& each : system.ode) text += fmt::format(" d{}={}", each.name, each.text);
   for (const Equation& each : system.measure)
     text += fmt::format(" measure {}={}", each.name, each.text);
+  for (const std::string& each : system.states) text += fmt::format(" state {}", each);
   if (!system.empty()) text += fmt::format(" {} substeps={}", system.flow, system.substeps);
   return text;
 }

@@ -24,7 +24,8 @@ struct FittedOutput {
 Task fitted_task(const FitOptions& options, std::vector<FittedOutput> outputs, double start_seconds,
                  double seconds_per_step);
 
-/// Every option, as text: two fits of the same settings, data and seed are the same.
+/// Options, as text, with what the experiments use of a system: two fits of the same settings, data
+/// and seed are the same.
 std::string settings_text(const FitOptions& options);
 
 }  // namespace kalmia::reproduction

@@ -4,7 +4,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 namespace kalmia::reproduction {
@@ -30,7 +32,9 @@ Json cell_json(const FinishedCell& cell) {
   Json outcomes = Json::array();
   for (const Outcome& each : cell.outcomes) {
     Json one = {{"row", row_json(each.row)}};
-    if (!each.channels.empty()) one["channels"] = each.channels;
+    const bool finite = std::all_of(each.channels.begin(), each.channels.end(),
+                                    [](double value) { return std::isfinite(value); });
+    if (!each.channels.empty() && finite) one["channels"] = each.channels;
     outcomes.push_back(std::move(one));
   }
   return {{"task", cell.task},
@@ -70,8 +74,10 @@ Journal::Journal(std::string path, const Json& kind, bool fresh) : path_(std::mo
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file_ < 0) fail(path_, "cannot be opened");
   try {
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) fail(path_, "cannot be locked");
       throw ConfigError(path_ + ": another run is writing it; wait for it, or give another folder");
+    }
     if (fresh && ::ftruncate(file_, 0) != 0) fail(path_, "cannot be emptied");
     read(kind);
   } catch (...) {
@@ -96,14 +102,14 @@ void Journal::read(const Json& kind) {
         throw DataError(place + ": not a journal of kalmia reproduce; give another folder");
       if (json != kind)
         throw ConfigError(place + ": was written by a run with " + difference(json, kind) +
-                          "; give another folder, or begin anew (fresh)");
+                          "; give another folder (--out), or begin anew (--fresh)");
       continue;
     }
     try {
       finished_.push_back(cell_from_json(json));
     } catch (const nlohmann::json::exception& e) {
       throw DataError(place + ": not a cell of a journal (" + e.what() +
-                      "); begin anew (fresh), or remove the line");
+                      "); begin anew (--fresh), or remove the line");
     }
   }
   if (begin < text.size() && ::ftruncate(file_, static_cast<off_t>(begin)) != 0)
@@ -113,10 +119,17 @@ void Journal::read(const Json& kind) {
 
 void Journal::append(const std::string& line) {
   const std::string whole = line + "\n";
+  const off_t before = ::lseek(file_, 0, SEEK_END);
   for (std::size_t done = 0; done < whole.size();) {
     const ssize_t n = ::write(file_, whole.data() + done, whole.size() - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(path_, "cannot be written");
+    if (n < 0) {
+      const int reason = errno;
+      // What was written of it would spoil the next line; if it cannot be cut off, reading does.
+      [[maybe_unused]] const int cut = ::ftruncate(file_, before);
+      errno = reason;
+      fail(path_, "cannot be written");
+    }
     done += static_cast<std::size_t>(n);
   }
   if (::fsync(file_) != 0) fail(path_, "cannot be brought to disk");

@@ -95,7 +95,7 @@ Outcome outcome_of(const Pass& pass, const Dataset& test, Scored what) {
   row.position_mse = filter ? e.mse_filtered : e.mse_smoothed;
   row.nees = filter ? e.nees_filtered : e.nees;
   row.coverage95 = filter ? e.coverage95_filtered : e.coverage95;
-  if (what != Scored::TrainedSmoother) {
+  if (what != Scored::SmootherAlone && test.series[0].steps > kUnscored) {
     const Decomposition parts = decompose(test, pass.analysis.innovations, pass.H, pass.R);
     row.self_supervised_error = parts.self_supervised;
     row.reducible_error = parts.reducible;

@@ -23,8 +23,8 @@ Pass classical_pass(const FilterResult& result, const Dataset& data, std::vector
 /// Which of a pass's estimates are scored.
 enum class Scored {
   Filter,
-  Smoother,         ///< a backward pass over the filter, whose predictions are decomposed
-  TrainedSmoother,  ///< networks of its own; the filter's predictions are not its
+  Smoother,       ///< a backward pass over the filter, whose predictions are decomposed
+  SmootherAlone,  ///< what predicts is not the filter it goes by: nothing is decomposed
 };
 
 /// `test` has the truth of all states in the order of the estimates, or of the channels.

@@ -23,8 +23,12 @@ namespace {
 using namespace reproduction;
 namespace fs = std::filesystem;
 
+constexpr const char *kRowsCsv = "rows.csv", *kRowsJson = "rows.json",
+                     *kTrajectoriesCsv = "trajectories.csv";
 constexpr int kSmallestSize = 64;
 constexpr int kCheckedSteps = 64;
+constexpr int kLongestTest = 1 << 20;
+constexpr int kMostThreads = 1024;
 
 // A cell that learned nothing stands for all sizes.
 std::vector<ReproduceRow> rows_of(const std::vector<FinishedCell>& cells,
@@ -89,7 +93,12 @@ std::unique_ptr<Journal> open_journal(const ReproduceOptions& options) {
   if (options.out.empty()) return nullptr;
   std::error_code error;
   fs::create_directories(options.out, error);
-  if (error) throw IoError(options.out + ": cannot be made: " + error.message());
+  if (error)
+    throw IoError(options.out + ": cannot be made (" + error.message() +
+                  "); give another folder with --out");
+  if (options.fresh)
+    for (const char* name : {kRowsCsv, kRowsJson, kTrajectoriesCsv})
+      fs::remove(fs::path(options.out) / name, error);
   const std::string path = (fs::path(options.out) / "journal.jsonl").string();
   return std::make_unique<Journal>(path, journal_kind(options), options.fresh);
 }
@@ -99,9 +108,9 @@ void write_files(const Reproduction& result) {
   const auto write = [&result](const char* name, const std::string& content) {
     write_file_atomically((fs::path(result.options.out) / name).string(), content);
   };
-  write("rows.csv", result.to_csv());
-  write("rows.json", result.to_json() + "\n");
-  write("trajectories.csv", trajectories_csv(result.trajectories, result.trajectory_channels));
+  write(kRowsCsv, result.to_csv());
+  write(kRowsJson, result.to_json() + "\n");
+  write(kTrajectoriesCsv, trajectories_csv(result.trajectories, result.trajectory_channels));
 }
 
 }  // namespace
@@ -126,9 +135,12 @@ ReproduceOptions ReproduceOptions::resolved() const {
     require(n >= kSmallestSize && n <= kLongestTraining, "sizes", n,
             "in " + std::to_string(kSmallestSize) + ".." + std::to_string(kLongestTraining));
   require(full.seeds >= 1 && full.seeds <= 1000, "seeds", full.seeds, "in 1..1000");
-  require(full.validation >= 64, "validation", full.validation, ">= 64");
-  require(full.test >= 64, "test", full.test, ">= 64");
-  require(threads >= 0, "threads", threads, ">= 0");
+  const std::string lengths = "in 64.." + std::to_string(kLongestTest);
+  require(full.validation >= 64 && full.validation <= kLongestTest, "validation", full.validation,
+          lengths);
+  require(full.test >= 64 && full.test <= kLongestTest, "test", full.test, lengths);
+  require(threads >= 0 && threads <= kMostThreads, "threads", threads,
+          "in 0.." + std::to_string(kMostThreads));
   if (!wrong.empty()) throw ConfigError("reproduce: invalid options:" + wrong);
   (void)with_methods(whole, methods);
   return full;

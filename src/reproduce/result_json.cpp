@@ -31,7 +31,8 @@ Json methods(const Reproduction& result) {
                     {"self_supervised", each.self_supervised},
                     {"smooths", each.smooths},
                     {"in_paper", each.in_paper},
-                    {"paper_state_mse", optional_json(each.paper_state_mse)}});
+                    {"paper_state_mse", optional_json(each.paper_state_mse)},
+                    {"settings", each.settings}});
   return list;
 }
 

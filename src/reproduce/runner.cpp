@@ -21,6 +21,12 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// As many as were asked for, or as the machine has, but no more than there are cells.
+int threads_for(int wanted, std::size_t cells) {
+  const int most = wanted > 0 ? wanted : hardware_threads();
+  return std::clamp(most, 1, static_cast<int>(std::max<std::size_t>(cells, 1)));
+}
+
 // The trajectories of each seed, made when first asked for.
 class TrajectoryStore {
  public:
@@ -56,7 +62,7 @@ class Runner {
         journal_(journal),
         progress_(progress),
         store_(experiment, options),
-        team_(options.threads),
+        team_(threads_for(options.threads, cells.size())),
         time_left_(team_.size()),
         total_(static_cast<int>(cells.size())) {
     for (const Cell& cell : cells) {
@@ -69,7 +75,13 @@ class Runner {
   RunResult run() {
     report();
     team_.run(static_cast<int>(waiting_.size()), [this](int index, int) {
-      if (!stopped_) run_cell(static_cast<std::size_t>(index));
+      if (stopped_) return;
+      try {
+        run_cell(static_cast<std::size_t>(index));
+      } catch (...) {
+        stopped_ = true;  // what is thrown ends the run: nobody waits for the other cells
+        throw;
+      }
     });
     result_.complete = static_cast<int>(result_.cells.size()) == total_;
     return std::move(result_);
@@ -111,6 +123,10 @@ class Runner {
     bool whole = true;
     try {
       finished.outcomes = task.run({data.get(), cell.n, cell.seed, 1, [this] { return go_on(); }});
+      if (finished.outcomes.size() != task.methods.size())
+        throw ConfigError("method " + finished.task + " gave " +
+                          std::to_string(finished.outcomes.size()) + " outcomes, but it must be " +
+                          std::to_string(task.methods.size()));
     } catch (const NumericalError& e) {
       whole = false;
       finished.outcomes.resize(task.methods.size());
@@ -123,8 +139,6 @@ class Runner {
       outcome.row.n = cell.n;
       outcome.row.seed = cell.seed;
       outcome.row.seconds = seconds;
-      // Trajectories are drawn of one seed.
-      if (cell.seed != options_.seed) outcome.channels.clear();
     }
     const std::lock_guard lock(mutex_);
     // What a fit that was told to stop gives is no result.

@@ -217,12 +217,17 @@ class Fitter {
     // The noise of few data may be larger than what makes them most likely.
     double best = score_of(result, scaled);
     for (const double share : kWary) {
+      if (stopped_) break;
       options.small_noise = share;
-      train::StaticResult wary = fitted();
-      const double score = score_of(wary, scaled);
-      if (!(score < best)) continue;
-      best = score;
-      result = std::move(wary);
+      try {
+        train::StaticResult wary = fitted();
+        const double score = score_of(wary, scaled);
+        if (!(score < best)) continue;
+        best = score;
+        result = std::move(wary);
+      } catch (const NumericalError&) {
+        continue;  // there is a good one
+      }
     }
     return result;
   }
@@ -413,10 +418,14 @@ void check_validation(const Dataset& data, const Dataset& validation) {
   same("measured columns", validation.y_names, data.y_names);
   same("inputs", validation.u_names, data.u_names);
   same("noise columns", validation.std_names, data.std_names);
-  if ((validation.time_kind == TimeKind::None) != (data.time_kind == TimeKind::None))
-    throw DataError(place + ": " +
-                    (data.time_kind == TimeKind::None ? "has a time axis, but the data have none"
-                                                      : "has no time axis, but the data have one"));
+  const auto time_axis = [](const Dataset& of) {
+    return of.time_kind == TimeKind::None     ? "no time axis"
+           : of.time_kind == TimeKind::Number ? "times that are numbers"
+                                              : "times that are dates";
+  };
+  if (validation.time_kind != data.time_kind)
+    throw DataError(place + ": has " + time_axis(validation) + ", but it must have, as the data, " +
+                    time_axis(data));
   check_data(validation);
   std::ptrdiff_t values = 0;
   for (const Series& series : validation.series)

@@ -49,9 +49,9 @@ TEST(Decomposition, TheStartDoesNotCount) {
     return decompose(c.data, c.innovations, std::vector{1.0, 0.0}, std::vector{0.25}).prediction;
   };
   const double before = parts();
-  for (int k = 0; k < kSettling; ++k) c.innovations[0].residual[static_cast<std::size_t>(k)] += 100;
+  for (int k = 0; k < kUnscored; ++k) c.innovations[0].residual[static_cast<std::size_t>(k)] += 100;
   EXPECT_EQ(parts(), before);
-  c.innovations[0].residual[kSettling] += 100;
+  c.innovations[0].residual[kUnscored] += 100;
   EXPECT_GT(parts(), before + 10);
 }
 

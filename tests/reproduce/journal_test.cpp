@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -57,6 +58,15 @@ TEST_F(JournalTest, RemembersCellsBitForBit) {
   EXPECT_EQ(found.outcomes[0].row.state_mse, cell(512).outcomes[0].row.state_mse);
   EXPECT_EQ(found.outcomes[0].channels, cell(512).outcomes[0].channels);
   EXPECT_FALSE(found.outcomes[1].row.state_mse);
+}
+
+TEST_F(JournalTest, ATrajectoryThatIsNotFiniteIsLeftOut) {
+  FinishedCell lost = cell(128);
+  lost.outcomes[0].channels[1] = std::nan("");
+  { Journal(path_, kKind).add(lost); }
+  const Journal journal(path_, kKind);
+  ASSERT_EQ(journal.finished().size(), 1u);
+  EXPECT_TRUE(journal.finished()[0].outcomes[0].channels.empty());
 }
 
 TEST_F(JournalTest, DropsATornLastLineAndGoesOn) {

@@ -2,15 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include "reproduce/decomposition.hpp"
 #include "simulate/linear_motion.hpp"
 
 namespace kalmia::reproduction {
 namespace {
 
 struct Case {
-  Dataset test = make_trajectories("linear", 1, 1, 1, 600).test;
+  Dataset test;
   LinearModel model = simulation::linear_motion_model();
-  MeasurementsView y{test.series[0].y.data(), 1, 600, 2};
+  MeasurementsView y;
+
+  explicit Case(int steps = 600)
+      : test(make_trajectories("linear", 1, 1, 1, steps).test),
+        y{test.series[0].y.data(), 1, steps, 2} {}
 
   double error(const double* mean) const {
     double sum = 0;
@@ -50,12 +55,21 @@ TEST(Outcome, KeepsTheBeginningOfTheChannels) {
   }
 }
 
-TEST(Outcome, ATrainedSmootherHasNoPredictionsOfItsFilter) {
+TEST(Outcome, ASmootherAloneHasNoPredictionsOfItsFilter) {
   const Case c;
   const Pass pass = classical_pass(rts_smoother(c.model, c.y), c.test, c.model.H, c.model.R);
-  const Outcome outcome = outcome_of(pass, c.test, Scored::TrainedSmoother);
+  const Outcome outcome = outcome_of(pass, c.test, Scored::SmootherAlone);
   EXPECT_TRUE(outcome.row.state_mse);
   EXPECT_FALSE(outcome.row.prediction_error);
+}
+
+TEST(Outcome, AShortTrajectoryIsNotDecomposed) {
+  for (const int steps : {kUnscored, kUnscored + 1}) {
+    const Case c(steps);
+    const Pass pass = classical_pass(rts_smoother(c.model, c.y), c.test, c.model.H, c.model.R);
+    EXPECT_EQ(outcome_of(pass, c.test, Scored::Filter).row.prediction_error.has_value(),
+              steps > kUnscored);
+  }
 }
 
 TEST(Outcome, RawMeasurementsHaveNoStateErrorWhereStatesAreHidden) {

@@ -112,8 +112,12 @@ TEST(FitValidation, OtherColumnsAreRefused) {
   other = simulated("lorenz", 300, 2);
   other.time_kind = TimeKind::None;
   other.series[0].t.clear();
-  EXPECT_EQ(message_of(data, other),
-            "validation data simulate lorenz: has no time axis, but the data have one");
+  EXPECT_EQ(
+      message_of(data, other),
+      "validation data simulate lorenz: has no time axis, but it must have, as the data, times "
+      "that are numbers");
+  other.time_kind = TimeKind::Date;
+  EXPECT_NE(message_of(data, other).find("has times that are dates"), std::string::npos);
   other = simulated("lorenz", 6, 2);
   EXPECT_EQ(message_of(data, other),
             "validation data simulate lorenz: 18 measured values, but at least 20 are needed to "
