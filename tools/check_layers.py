@@ -53,6 +53,8 @@ COVERED = {
     "model/window_alternative": ("model/window", "its adjoint, with that of the window"),
     "model/window_parts": ("model/window", "declarations of the window kernel's parts"),
     "model/window_recursion": ("model/window", "the recursion's part of the window kernel"),
+    "model/window_transition": ("model/window", "F, e and L of a step, and their adjoints"),
+    "model/window_line": ("model/window", "where the rows of a line of lanes lie"),
 }
 
 # Sources that need no test at all, and why.

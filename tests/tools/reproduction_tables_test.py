@@ -50,7 +50,7 @@ class ReproductionTables(unittest.TestCase):
     def test_the_run(self):
         # Both methods took 20, 21 and 22 seconds: the same cells.
         self.assertIn("3 seeds, 1,000 test steps; 2026-01-02, version 0.1.0, GCC 12, avx2, "
-                      "2 cells side by side. Together they took 1 minutes.\n", self.fill("run"))
+                      "2 cells side by side, one thread each: 1 minutes of cells.\n", self.fill("run"))
 
     def test_other_experiments_stay(self):
         self.assertIn("\nold\n", self.fill("state_mse", "lorenz"))
