@@ -35,6 +35,9 @@ constexpr double kFewestHeldOut = 20;
 // is below these shares of the usual step for suspiciously small.
 constexpr double kFewValues = 5000;
 constexpr double kWary[] = {1, 10};
+// They have to be better on held-out data by this much, for what is most likely is the better
+// guess.
+constexpr double kClearlyBetter = 0.01;
 // Standard deviation of the departure from a rough map, and from none.
 constexpr double kUsualDeparture = 0.01;
 constexpr double kFreeDeparture = 1;
@@ -222,7 +225,7 @@ class Fitter {
       try {
         train::StaticResult wary = fitted();
         const double score = score_of(wary, scaled);
-        if (!(score < best)) continue;
+        if (!(score < best - kClearlyBetter)) continue;
         best = score;
         result = std::move(wary);
       } catch (const NumericalError&) {
