@@ -42,6 +42,7 @@ COVERED = {
     "train/smoother_trainer": ("train/two_sided_trainer", "the stage around them"),
     "infer/student_weights": ("infer/refine", "the weights of refined passes"),
     "infer/scaled_data": ("train/training_data", "data as training reads them"),
+    "reproduce/classical_task": ("reproduce/lorenz_methods", "the raw measurements, and the errors that are tuned by"),
     "reproduce/provenance": ("reproduce/result_json", "the part of the result that it makes"),
     "model/calibration": ("model/model_file", "three factors, without code"),
     "model/records": ("model/window", "where things lie on a window's tapes"),

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kalmia/classical.hpp"
+#include "reproduce/classical_task.hpp"
 #include "reproduce/fitted_task.hpp"
 #include "reproduce/outcome.hpp"
 #include "reproduce/supervised_noise.hpp"
@@ -15,10 +16,6 @@ namespace {
 constexpr int kPerAxis = 3;
 // Clean steps that the covariance is tuned on, at most.
 constexpr int kTuning = 16384;
-
-MeasurementsView measurements(const Dataset& data) {
-  return {data.series[0].y.data(), 1, data.series[0].steps, data.meas_dim()};
-}
 
 Outcome filtered(const LinearModel& model, const Dataset& test) {
   return outcome_of(
@@ -79,27 +76,13 @@ LinearModel supervised_model(const Dataset& clean) {
     } catch (const NumericalError&) {
       return std::numeric_limits<double>::infinity();
     }
-    double sum = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double e = result.filtered.mean[i] - x[i];
-      sum += e * e;
-    }
-    return sum / static_cast<double>(x.size());
+    return mean_square_error(result.filtered.mean, x);
   };
   model.Q = both_axes(tune_process_noise(start, kPerAxis, error));
   return model;
 }
 
 double test_seconds(int, int test) { return 2e-6 * test; }
-
-Task raw() {
-  Task task;
-  task.methods = {{"raw", "the measurements themselves", true, false, true, {}}};
-  task.learns = false;
-  task.cost = test_seconds;
-  task.run = [](const Work& work) { return std::vector{raw_outcome(work.data->test)}; };
-  return task;
-}
 
 Task first_order() {
   Task task;
@@ -185,7 +168,7 @@ Task flow() {
 }  // namespace
 
 std::vector<Task> linear_tasks() {
-  return {raw(), first_order(), optimal(), recurrent(), recursive(), static_stage(), flow()};
+  return {raw_task(), first_order(), optimal(), recurrent(), recursive(), static_stage(), flow()};
 }
 
 }  // namespace kalmia::reproduction

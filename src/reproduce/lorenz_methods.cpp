@@ -4,9 +4,10 @@
 #include <limits>
 
 #include "kalmia/classical.hpp"
+#include "reproduce/classical_task.hpp"
 #include "reproduce/exact_smoother.hpp"
+#include "reproduce/expert_function.hpp"
 #include "reproduce/fitted_task.hpp"
-#include "reproduce/lorenz_maps.hpp"
 #include "reproduce/outcome.hpp"
 #include "reproduce/supervised_noise.hpp"
 
@@ -14,19 +15,32 @@ namespace kalmia::reproduction {
 namespace {
 
 constexpr int kStates = 3;
+// Time between steps (the paper's).
+constexpr double kStep = 0.05;
 // Clean steps that a covariance is tuned on, at most.
 constexpr int kTuning = 4096;
 // Substeps of the flow: of a model, and of what counts as exact.
 constexpr int kSubsteps = 2, kExactSubsteps = 20;
 
-using Map = void (*)(std::span<const double>, std::span<double>, std::span<double>);
+using Map = NonlinearModel::Function;
 
-void model_flow(std::span<const double> x, std::span<double> value, std::span<double> matrix) {
-  lorenz_flow_map(kSubsteps, x, value, matrix);
+// The paper's map: F = sum_{n=0}^2 (dt A(x))^n / n!, which it takes for the derivative as well.
+prior::ExpertSpec frozen() {
+  prior::ExpertSpec spec;
+  spec.name = "lorenz";
+  return spec;
 }
 
-void exact_flow(std::span<const double> x, std::span<double> value, std::span<double> matrix) {
-  lorenz_flow_map(kExactSubsteps, x, value, matrix);
+// The flow by Runge and Kutta, and its derivative.
+prior::ExpertSpec flow_of(int substeps) {
+  prior::ExpertSpec spec = frozen();
+  spec.flow = "rk4";
+  spec.substeps = substeps;
+  return spec;
+}
+
+Map map_of(const prior::ExpertSpec& spec) {
+  return expert_function(spec, {"y1", "y2", "y3"}, kStep);
 }
 
 std::vector<double> identity(double scale) {
@@ -37,11 +51,10 @@ std::vector<double> identity(double scale) {
 
 // All states are measured, with noise of deviation 0.5; before that they are somewhere on the
 // attractor.
-NonlinearModel lorenz_model(Map map, std::vector<double> Q) {
+NonlinearModel lorenz_model(const Map& map, std::vector<double> Q) {
   NonlinearModel model;
   model.state_dim = model.meas_dim = kStates;
-  model.transition = [map](std::span<const double> x, int, std::span<double> value,
-                           std::span<double> jacobian) { map(x, value, jacobian); };
+  model.transition = map;
   model.emission = [](std::span<const double> x, int, std::span<double> value,
                       std::span<double> jacobian) {
     std::copy(x.begin(), x.end(), value.begin());
@@ -54,16 +67,12 @@ NonlinearModel lorenz_model(Map map, std::vector<double> Q) {
   return model;
 }
 
-MeasurementsView measurements(const Dataset& data) {
-  return {data.series[0].y.data(), 1, data.series[0].steps, data.meas_dim()};
-}
-
 // Process noise of least smoothed error on the clean training trajectory.
-NonlinearModel supervised_model(Map map, const Dataset& clean) {
+NonlinearModel supervised_model(const Map& map, const Dataset& clean) {
   const std::vector<double>& x = clean.series[0].x;
   std::vector<double> unused(kStates * kStates);
   const auto step = [&](std::span<const double> from, std::span<double> next) {
-    map(from, next, unused);
+    map(from, 1, next, unused);
   };
   NonlinearModel model = lorenz_model(map, residual_covariance(x, kStates, step));
   FilterOptions keep;
@@ -71,17 +80,12 @@ NonlinearModel supervised_model(Map map, const Dataset& clean) {
   const auto error = [&](const std::vector<double>& Q) {
     NonlinearModel tried = model;
     tried.Q = Q;
-    double sum = 0;
     try {
       const FilterResult result = extended_rts_smoother(tried, measurements(clean), keep);
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        const double e = result.smoothed.mean[i] - x[i];
-        sum += e * e;
-      }
+      return mean_square_error(result.smoothed.mean, x);
     } catch (const NumericalError&) {
       return std::numeric_limits<double>::infinity();
     }
-    return sum / static_cast<double>(x.size());
   };
   model.Q = tune_process_noise(model.Q, kStates, error);
   return model;
@@ -91,26 +95,18 @@ Outcome smoothed(const FilterResult& result, const Dataset& test, Scored what) {
   return outcome_of(classical_pass(result, test, identity(1), identity(0.25)), test, what);
 }
 
-Task raw() {
-  Task task;
-  task.methods = {{"raw", "the measurements themselves", true, false, true, {}}};
-  task.learns = false;
-  task.cost = [](int, int test) { return 1e-6 * test; };
-  task.run = [](const Work& work) { return std::vector{raw_outcome(work.data->test)}; };
-  return task;
-}
-
-Task extended_smoother(const char* name, const char* description, bool in_paper, Map map) {
+Task extended_smoother(const char* name, const char* description, bool in_paper,
+                       const prior::ExpertSpec& spec) {
   Task task;
   task.methods = {{name, description, false, true, in_paper, {}}};
   task.settings = "tuned on " + std::to_string(kTuning) + " steps";
   task.cost = [](int n, int test) { return 0.1 + 4e-4 * std::min(n, kTuning) + 1e-5 * test; };
-  task.run = [map](const Work& work) {
+  task.run = [spec](const Work& work) {
     const Dataset clean = first_steps(work.data->training, std::min(work.n, kTuning));
     const Dataset& test = work.data->test;
     return std::vector{
-        smoothed(extended_rts_smoother(supervised_model(map, clean), measurements(test)), test,
-                 Scored::Smoother)};
+        smoothed(extended_rts_smoother(supervised_model(map_of(spec), clean), measurements(test)),
+                 test, Scored::Smoother)};
   };
   return task;
 }
@@ -122,7 +118,7 @@ Task floor() {
   task.cost = [](int, int test) { return 1.5e-4 * test; };
   task.run = [](const Work& work) {
     const Dataset& test = work.data->test;
-    const NonlinearModel model = lorenz_model(exact_flow, identity(0));
+    const NonlinearModel model = lorenz_model(map_of(flow_of(kExactSubsteps)), identity(0));
     // Its last pass is linearised at a path that has seen the future.
     return std::vector{
         smoothed(smooth_exactly(model, measurements(test)), test, Scored::SmootherAlone)};
@@ -259,14 +255,14 @@ Task parameters() {
 }  // namespace
 
 std::vector<Task> lorenz_tasks() {
-  return {raw(),
+  return {raw_task(),
           extended_smoother("eks",
                             "extended Kalman smoother, the paper's map, covariance tuned "
                             "on clean data",
-                            true, lorenz_frozen_map),
+                            true, frozen()),
           extended_smoother("eks-flow",
                             "extended Kalman smoother, the flow, covariance tuned on clean data",
-                            false, model_flow),
+                            false, flow_of(kSubsteps)),
           recurrent_smoother(),
           recursive_smoother("recursive", ""),
           recursive_smoother("recursive-alternative", ", alternative posterior"),

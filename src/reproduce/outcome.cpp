@@ -55,7 +55,8 @@ std::vector<double> first_channels(const StateEstimates& estimates, const std::v
   return channels;
 }
 
-// The column of the truth that has the m-th channel.
+}  // namespace
+
 std::size_t truth_column(const Dataset& data, std::size_t m) {
   const std::string name = "true_" + data.y_names[m];
   const auto found = std::find(data.x_names.begin(), data.x_names.end(), name);
@@ -63,8 +64,6 @@ std::size_t truth_column(const Dataset& data, std::size_t m) {
     throw DataError("the test trajectory has no truth named " + name);
   return static_cast<std::size_t>(found - data.x_names.begin());
 }
-
-}  // namespace
 
 Pass classical_pass(const FilterResult& result, const Dataset& data, std::vector<double> H,
                     std::vector<double> R) {

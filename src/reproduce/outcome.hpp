@@ -30,6 +30,9 @@ enum class Scored {
 /// `test` has the truth of all states in the order of the estimates, or of the channels.
 Outcome outcome_of(const Pass& pass, const Dataset& test, Scored what);
 
+/// The column of the truth that has the m-th channel. Throws DataError if there is none.
+std::size_t truth_column(const Dataset& data, std::size_t m);
+
 /// The state error of estimates of the channels alone, with an error of `channel_mse`, if every
 /// other state of `test` is estimated by 0.
 double state_mse_with_zeros(const Dataset& test, double channel_mse);

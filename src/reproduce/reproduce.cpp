@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.hpp"
 #include "reproduce/curves.hpp"
+#include "reproduce/outcome.hpp"
 #include "reproduce/provenance.hpp"
 #include "reproduce/result_json.hpp"
 #include "reproduce/runner.hpp"
@@ -70,12 +71,8 @@ void add_trajectories(const Experiment& experiment, const std::vector<FinishedCe
   result.trajectory_channels = test.y_names;
   ReproduceTrajectory truth{"truth", {}};
   for (std::size_t k = 0; k < static_cast<std::size_t>(test.series[0].steps); ++k)
-    for (std::size_t m = 0; m < M; ++m) {
-      const auto name =
-          std::find(test.x_names.begin(), test.x_names.end(), "true_" + test.y_names[m]);
-      truth.values.push_back(
-          test.series[0].x[k * N + static_cast<std::size_t>(name - test.x_names.begin())]);
-    }
+    for (std::size_t m = 0; m < M; ++m)
+      truth.values.push_back(test.series[0].x[k * N + truth_column(test, m)]);
   result.trajectories.push_back({"noisy", test.series[0].y});
   result.trajectories.push_back(std::move(truth));
   for (const ReproduceMethod& method : result.methods) {
@@ -134,7 +131,7 @@ ReproduceOptions ReproduceOptions::resolved() const {
   for (const int n : full.sizes)
     require(n >= kSmallestSize && n <= kLongestTraining, "sizes", n,
             "in " + std::to_string(kSmallestSize) + ".." + std::to_string(kLongestTraining));
-  require(full.seeds >= 1 && full.seeds <= 1000, "seeds", full.seeds, "in 1..1000");
+  require(full.seeds >= 1 && full.seeds <= 100, "seeds", full.seeds, "in 1..100");
   const std::string lengths = "in 64.." + std::to_string(kLongestTest);
   require(full.validation >= 64 && full.validation <= kLongestTest, "validation", full.validation,
           lengths);

@@ -61,7 +61,6 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
   double filter_loss(double of_all) const override {
     return thinned_ ? held_out_loss(model_, scaled_, checked_, team_) : of_all;
   }
-  double checked_loss() const override { return loss_; }
 
  private:
   static std::vector<Stretch> stretches(const Split& split) {
@@ -79,7 +78,7 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
           for (int j = 0; j < count && last - j >= score_from_[p]; ++j) nll[p] += moments.nll(j);
         },
         [](int) { return std::string(); });
-    return loss_ = measured_.loss(std::accumulate(nll.begin(), nll.end(), 0.0));
+    return measured_.loss(std::accumulate(nll.begin(), nll.end(), 0.0));
   }
 
   // Random encoder, last layer zero: z is its centre, U diagonal and cautious.
@@ -106,7 +105,6 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
   bool thinned_ = false;
   std::vector<int> score_from_;
   Measured measured_;  // what counts of the held-out data
-  double loss_ = 0;
 };
 
 }  // namespace

@@ -113,11 +113,12 @@ void LaneFeed::fill(int index, FedWindow& part) {
     const double* from = data_.at(stretch.series, cursor.at);
     y.assign(from, from + static_cast<std::size_t>(length) * M);
     for (int k = 0; k < length; ++k) cursor.gaps.hide(data_.meas_dim(), row(y, k));
-    shown = y;
+    const bool blind = options_.blind > 0;
+    if (blind) shown = y;
     for (int k = 0; k < length; ++k) {
-      const bool scored = options_.blind == 0 || cursor.blind.uniform() < options_.blind;
+      const bool scored = !blind || cursor.blind.uniform() < options_.blind;
       if (scored) part.measured.add(data_.measured(row(y, k)));
-      if (options_.blind == 0) continue;
+      if (!blind) continue;
       if (scored) std::fill_n(row(shown, k), M, std::numeric_limits<double>::quiet_NaN());
       group.score.data()[static_cast<std::ptrdiff_t>(k) * group.lanes + lane] = scored ? 1 : 0;
     }
@@ -127,12 +128,13 @@ void LaneFeed::fill(int index, FedWindow& part) {
                                    data_.inputs(stretch.series, cursor.at),
                                    data_.weight(stretch.series, cursor.at),
                                    length,
-                                   shown.data()};
+                                   blind ? shown.data() : nullptr};
     if (options_.two_sided)
       infer::fill_two_sided(model_, lane, window, cursor.memory, group);
     else
       infer::fill_forwards(model_, lane, window, cursor.memory, group);
-    if (length > 0) cursor.before.assign(shown.end() - static_cast<std::ptrdiff_t>(M), shown.end());
+    const std::vector<double>& seen = blind ? shown : y;
+    if (length > 0) cursor.before.assign(seen.end() - static_cast<std::ptrdiff_t>(M), seen.end());
     part.steps += length;
     cursor.at += length;
     cursor.fresh = false;

@@ -21,9 +21,6 @@ class SmootherStage : public Trainee {
   virtual int steps_per_update() const = 0;
   /// The filter's loss of the held-out data that are checked; `of_all`: of all of them.
   virtual double filter_loss(double of_all) const = 0;
-  /// The held-out loss of the last check alone, which an honest smoother's is not below the
-  /// noise's.
-  virtual double checked_loss() const = 0;
   /// Leaves the best networks in the model, or takes them away.
   virtual void finish(bool better) = 0;
 };

@@ -19,7 +19,7 @@ void train_smoother(model::LearnedModel<float>& model, const ScaledData& data, c
                      : default_updates(stage->training_steps(), stage->steps_per_update());
   loop.from_scratch = options.model.smoother != "fused";
   loop.start_loss = stage->filter_loss(summary.best_held_out);
-  loop.too_good = [&](double) { return predicts_noise(stage->checked_loss(), summary); };
+  loop.too_good = [&](double held_out) { return predicts_noise(held_out, summary); };
   const LoopResult result = run_training(*stage, options.train, loop, progress);
   stage->finish(result.best_update > 0);
   summary.smoother = result.best_update > 0;

@@ -48,7 +48,6 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
 
   std::size_t training_steps() const override { return training_steps_; }
   double filter_loss(double of_all) const override { return of_all; }
-  double checked_loss() const override { return loss_; }
 
  private:
   bool recursive() const { return model_.smoother()->architecture().options.recursive; }
@@ -59,7 +58,7 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
       for (int turn = 0; turn < kBlindEvery; ++turn) add_blind_nll(turn, nll);
     else
       add_nll(pieces_, 0, 1, nll);
-    return loss_ = measured_.loss(std::accumulate(nll.begin(), nll.end(), 0.0));
+    return measured_.loss(std::accumulate(nll.begin(), nll.end(), 0.0));
   }
 
   // Of all steps, in turns: the first, kBlindEvery later another, and so on; then the second ...
@@ -104,7 +103,6 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
   std::vector<infer::Piece> pieces_;  // the same, with what follows
   Measured measured_;
   std::size_t training_steps_ = 0;
-  double loss_ = 0;
 };
 
 }  // namespace

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "reproduce/lorenz_maps.hpp"
+#include "reproduce/classical_task.hpp"
+#include "reproduce/expert_function.hpp"
 #include "reproduce/trajectories.hpp"
 
 namespace kalmia::reproduction {
@@ -19,8 +20,11 @@ std::vector<double> times(double factor) {
 NonlinearModel lorenz() {
   NonlinearModel model;
   model.state_dim = model.meas_dim = 3;
-  model.transition = [](std::span<const double> x, int, std::span<double> value,
-                        std::span<double> J) { lorenz_flow_map(10, x, value, J); };
+  prior::ExpertSpec flow;
+  flow.name = "lorenz";
+  flow.flow = "rk4";
+  flow.substeps = 10;
+  model.transition = expert_function(flow, {"y1", "y2", "y3"}, 0.05);
   model.emission = [](std::span<const double> x, int, std::span<double> value,
                       std::span<double> J) {
     std::copy(x.begin(), x.end(), value.begin());
@@ -34,24 +38,20 @@ NonlinearModel lorenz() {
 }
 
 double error(const FilterResult& result, const std::vector<double>& truth) {
-  double sum = 0;
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    const double e = result.smoothed.mean[i] - truth[i];
-    sum += e * e;
-  }
-  return sum / static_cast<double>(truth.size());
+  return mean_square_error(result.smoothed.mean, truth);
 }
 
 TEST(ExactSmoother, KnowsAChaoticPathFarBetterThanTheExtendedOne) {
   const Dataset data = make_trajectories("lorenz", 1, 1, 1, 2000).test;
   const MeasurementsView y{data.series[0].y.data(), 1, 2000, 3};
-  const double extended = error(extended_rts_smoother(lorenz(), y), data.series[0].x);
-  const FilterResult exact = smooth_exactly(lorenz(), y);
+  const NonlinearModel model = lorenz();
+  const double extended = error(extended_rts_smoother(model, y), data.series[0].x);
+  const FilterResult exact = smooth_exactly(model, y);
   EXPECT_LT(error(exact, data.series[0].x), 0.1 * extended);
   // The path follows the flow.
   std::vector<double> next(3), J(9);
   for (std::size_t k = 0; k + 1 < 2000; ++k) {
-    lorenz_flow_map(10, {&exact.smoothed.mean[3 * k], 3}, next, J);
+    model.transition({&exact.smoothed.mean[3 * k], 3}, 1, next, J);
     for (std::size_t i = 0; i < 3; ++i)
       ASSERT_NEAR(next[i], exact.smoothed.mean[3 * (k + 1) + i], 1e-4);
   }

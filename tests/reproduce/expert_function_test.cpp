@@ -1,4 +1,4 @@
-#include "reproduce/lorenz_maps.hpp"
+#include "reproduce/expert_function.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,22 @@
 namespace kalmia::reproduction {
 namespace {
 
+constexpr double kLorenzStep = 0.05;
 const std::array<double, 3> kPoint{-5.2, -7.1, 21.4};
 
-TEST(LorenzMaps, TheFlowIsThatOfTheSimulator) {
+NonlinearModel::Function lorenz(const std::string& flow, int substeps) {
+  prior::ExpertSpec spec;
+  spec.name = "lorenz";
+  spec.flow = flow;
+  spec.substeps = substeps;
+  return expert_function(spec, {"a", "b", "c"}, kLorenzStep);
+}
+void lorenz_flow_map(int substeps, const std::array<double, 3>& x, std::array<double, 3>& value,
+                     std::array<double, 9>& J) {
+  lorenz("rk4", substeps)(x, 1, value, J);
+}
+
+TEST(ExpertFunction, TheFlowIsThatOfTheSimulator) {
   std::array<double, 3> truth = kPoint, value{};
   std::array<double, 9> J{};
   simulation::lorenz_flow(kLorenzStep, 1e-5, truth);
@@ -24,7 +37,7 @@ TEST(LorenzMaps, TheFlowIsThatOfTheSimulator) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(value[i], truth[i], 1e-3);
 }
 
-TEST(LorenzMaps, TheFlowsMatrixIsItsDerivative) {
+TEST(ExpertFunction, TheFlowsMatrixIsItsDerivative) {
   std::array<double, 3> value{}, above{}, below{};
   std::array<double, 9> J{}, unused{};
   lorenz_flow_map(2, kPoint, value, J);
@@ -40,10 +53,10 @@ TEST(LorenzMaps, TheFlowsMatrixIsItsDerivative) {
   }
 }
 
-TEST(LorenzMaps, TheFrozenMapIsTheSecondOrderSeriesOfTheExponential) {
+TEST(ExpertFunction, TheFrozenMapIsTheSecondOrderSeriesOfTheExponential) {
   std::array<double, 3> value{};
   std::array<double, 9> F{};
-  lorenz_frozen_map(kPoint, value, F);
+  lorenz("frozen", 0)(kPoint, 1, value, F);
   Eigen::Matrix3d A;
   A << -10, 10, 0, 28 - kPoint[2], -1, 0, kPoint[1], 0, -8.0 / 3;
   A *= kLorenzStep;
