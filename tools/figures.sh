@@ -61,11 +61,11 @@ for figure in $wanted; do
     smoothers)
       data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
       for smoother in fused recurrent recursive recursive-alternative; do
-        fit "$smoother" lorenz --prior lorenz --noise 0.5 --smoother $smoother
+        fit "$smoother" lorenz --prior lorenz --noise 0.5 --smoother $smoother --keep-smoother
         grep "^smoother" "$smoother.log" | tail -1
         score "$smoother" lorenz_test
       done
-      fit fused_learned lorenz --prior lorenz --noise 0.5 --departure-degree 4 --learning-rate 6e-3 --smoother fused
+      fit fused_learned lorenz --prior lorenz --noise 0.5 --departure-degree 4 --learning-rate 6e-3 --smoother fused --keep-smoother
       score fused_learned lorenz_test
       ;;
     parameters)

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -67,6 +68,9 @@ struct ModelOptions {
   /// paper's (which can leak), or `recursive-alternative`, the same with the posterior of the
   /// paper's last appendix.
   std::string smoother = "linearized";
+  /// Keeps a trained smoother that is better than the filter even where the linearized one seems at
+  /// least as good (FitSummary::smoother_risk).
+  bool keep_smoother = false;
   /// Networks trained from so many seeds on the same static model, and combined to one posterior:
   /// an ensemble.
   int members = 1;
@@ -109,6 +113,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("smoother", o.smoother,
         "linearized (no training), or networks that read the future: fused, recurrent, recursive, "
         "recursive-alternative");
+  visit("keep_smoother", o.keep_smoother,
+        "keep the trained smoother even where the linearized one seems as good");
   visit("members", o.members, "networks from so many seeds, combined to one posterior");
   visit("calibrate", o.calibrate, "scale reported covariances as held-out measurements suggest");
   visit("hidden", o.hidden, "hidden units of the encoder; 0: no networks");
@@ -205,7 +211,7 @@ struct FitMember {
   double held_out = 0;    ///< loss of its best model
   int updates = 0;
   int best_update = 0;
-  bool smoother = false;  ///< has a trained smoother that is better than its filter
+  bool smoother = false;  ///< has a trained smoother that was kept
 };
 
 /// A factor of reported covariances, found on held-out measurements.
@@ -239,7 +245,9 @@ struct FitSummary {
   int best_update = 0;
   int skipped_updates = 0;    ///< whose loss or gradient was not finite
   int rate_cuts = 0;          ///< times the rate was halved after repeated failures
-  bool smoother = false;      ///< whether a smoother was trained and better than the filter
+  /// Whether a smoother was trained and kept: better than the filter, and than linearized smoothing
+  /// as far as held-out data tell (smoother_risk).
+  bool smoother = false;
   std::string smoother_kind;  ///< as ModelOptions::smoother
   StopReason smoother_stop_reason = StopReason::Finished;
   int smoother_updates = 0;
@@ -249,6 +257,11 @@ struct FitSummary {
   double smoother_held_out = 0;
   /// What its prediction of a held-out value has seen of it (Model::leak).
   double smoother_leak = 0;
+  /// Estimated without the truth, on held-out data: the mean square error of the smoothed, measured
+  /// quantities over the noise's variance; of the trained smoother, and of the linearized one. NaN
+  /// where there is no estimate: no smoother was better than the filter, or noise is Student-t.
+  double smoother_risk = std::numeric_limits<double>::quiet_NaN();
+  double linearized_risk = std::numeric_limits<double>::quiet_NaN();
   /// Where several were asked for. What is said of updates and checks above is of the best of them.
   std::vector<FitMember> members;
   bool combined = false;  ///< they are better together than the best alone, and returned together

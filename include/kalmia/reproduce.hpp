@@ -19,14 +19,15 @@ namespace kalmia {
 struct ReproduceOptions {
   /// `linear` (Sec. 8.1) or `lorenz` (Sec. 8.2).
   std::string experiment = "linear";
-  /// Fewer sizes and one seed, a shorter validation and test: under a minute on two cores.
+  /// Fewer sizes and one seed, a shorter validation and test, without the slowest method: under a
+  /// minute on two cores.
   bool quick = false;
   /// Training steps. Empty: 128, 512, 2048, 8192, 32768 and 131072 (quick: the first three).
   std::vector<int> sizes;
   /// Number of seeds, each with trajectories and networks of its own. 0: 5 of linear, 3 of lorenz
   /// (quick: 1).
   int seeds = 0;
-  /// By name; empty: all of reproduce_methods().
+  /// By name; empty: all of reproduce_methods() (quick: without polynomial-fused).
   std::vector<std::string> methods;
   /// Steps of the validation trajectory; 0: 16384 (quick: 2048).
   int validation = 0;
@@ -51,8 +52,8 @@ template <typename Options, typename Visitor>
 requires std::same_as<std::remove_const_t<Options>, ReproduceOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("quick", o.quick,
-        "sizes 128 to 2048, one seed, 2048 steps of validation, 8192 of test: under a minute on "
-        "two cores");
+        "sizes 128 to 2048, one seed, 2048 steps of validation, 8192 of test, without "
+        "polynomial-fused: under a minute on two cores");
   visit("sizes", o.sizes,
         "training steps (default: 128,512,2048,8192,32768,131072; quick: the first three)");
   visit("seeds", o.seeds, "number of seeds (default: 5 of linear, 3 of lorenz; quick: 1)");

@@ -133,8 +133,6 @@ void make_room_for_smoothed(FilterResult& result) {
   result.smoothed = {Array(rows * N), Array(rows * N * N)};
 }
 
-}  // namespace
-
 void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
                FilterPass& pass, ThreadTeam& team,
                const std::function<std::string(int piece)>& name) {
@@ -173,6 +171,17 @@ void smooth_two_sided(const model::LearnedModel<float>& model, std::span<const P
         }
       },
       name);
+}
+
+}  // namespace
+
+void smooth_by_networks(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+                        FilterPass& pass, ThreadTeam& team,
+                        const std::function<std::string(int piece)>& name) {
+  if (model.smoother()->two_sided())
+    smooth_two_sided(model, pieces, pass, team, name);
+  else
+    fuse_pass(model, pieces, pass, team, name);
 }
 
 std::vector<std::vector<double>> predict_left_out(const model::LearnedModel<float>& model,

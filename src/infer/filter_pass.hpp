@@ -35,15 +35,10 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
 void smooth_pass(FilterPass& pass, ThreadTeam& team,
                  const std::function<std::string(int piece)>& name);
 
-/// The leak-free smoother over a pass with predictions: sets moments.smoothed.
-void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
-               FilterPass& pass, ThreadTeam& team,
-               const std::function<std::string(int piece)>& name);
-
-/// The two-sided smoother over the pieces of a pass: sets moments.smoothed.
-void smooth_two_sided(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
-                      FilterPass& pass, ThreadTeam& team,
-                      const std::function<std::string(int piece)>& name);
+/// The model's trained smoother over the pieces of a pass with predictions: sets moments.smoothed.
+void smooth_by_networks(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+                        FilterPass& pass, ThreadTeam& team,
+                        const std::function<std::string(int piece)>& name);
 
 /// Of each piece the means of x[k] given all but y[k] (steps x N), by the model's trained smoother.
 std::vector<std::vector<double>> predict_left_out(const model::LearnedModel<float>& model,

@@ -20,17 +20,6 @@ struct Moved {
   double by = 0;
 };
 
-std::vector<Piece> bounded(std::span<const Piece> pieces) {
-  std::vector<Piece> some;
-  int left = kMostLeakSteps;
-  for (const Piece& piece : pieces) {
-    some.push_back(piece);
-    some.back().steps = std::min(piece.steps, left);
-    left -= some.back().steps;
-  }
-  return some;
-}
-
 // What a run moves: a step in every stride, its channels in turn.
 std::vector<Moved> moved_in(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
                             int run, int runs) {
@@ -79,7 +68,7 @@ std::vector<double> predictions(const model::LearnedModel<float>& model,
 
 double measure_leak(const model::LearnedModel<float>& model, std::span<const Piece> all,
                     ThreadTeam& team, int runs) {
-  const std::vector<Piece> pieces = bounded(all);
+  const std::vector<Piece> pieces = first_steps(all, kMostLeakSteps);
   double sum = 0, count = 0;
   for (int run = 0; run < runs; ++run) {
     const std::vector<Moved> moved = moved_in(model, pieces, run, runs);

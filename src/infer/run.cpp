@@ -4,6 +4,16 @@
 
 namespace kalmia::infer {
 
+std::vector<Piece> first_steps(std::span<const Piece> pieces, int most) {
+  std::vector<Piece> some;
+  for (Piece piece : pieces) {
+    piece.steps = std::min(piece.steps, most);
+    most -= piece.steps;
+    some.push_back(piece);
+  }
+  return some;
+}
+
 std::string step_place(const std::string& name, int step) {
   return (name.empty() ? "" : name + ", ") + "step " + std::to_string(step + 1);
 }

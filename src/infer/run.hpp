@@ -16,6 +16,9 @@ namespace kalmia::infer {
 /// runs the piece; the windows of a piece come in order.
 using Sink = std::function<void(int piece, int first, int count, const LaneMoments& moments)>;
 
+/// The first of the pieces' steps, `most` in all.
+std::vector<Piece> first_steps(std::span<const Piece> pieces, int most);
+
 /// What messages call a step of a piece, counted from 0.
 std::string step_place(const std::string& name, int step);
 

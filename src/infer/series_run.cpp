@@ -145,9 +145,7 @@ void SeriesRun::smooth(FilterPass& pass, const std::vector<int>& series,
       options.method == "auto"
           ? model_.smoother() != nullptr && options.iterations == 0 && !scaled_.weighted()
           : options.method != "linearized";
-  if (networks && model_.smoother()->two_sided())
-    return smooth_two_sided(model_, pieces_of(series), pass, team_, name_of);
-  if (networks) return fuse_pass(model_, pieces_of(series), pass, team_, name_of);
+  if (networks) return smooth_by_networks(model_, pieces_of(series), pass, team_, name_of);
   smooth_pass(pass, team_, name_of);
   refine_pass(model_, pieces_of(series), pass,
               {options.iterations, model_.description().iterated_noise}, team_, name_of);

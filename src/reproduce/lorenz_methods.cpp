@@ -139,6 +139,7 @@ Task recurrent_smoother() {
   FitOptions options = expert();
   options.model.prior = "constant-position";
   options.model.filter = options.model.smoother = "recurrent";
+  options.model.keep_smoother = true;
   return fitted_task(
       options,
       {{{"recurrent-smoother", "networks give the state directly", true, true, true, {}},
@@ -152,6 +153,7 @@ Task recurrent_smoother() {
 Task recursive_smoother(const std::string& kind, const std::string& posterior) {
   FitOptions options = expert();
   options.model.smoother = kind;
+  options.model.keep_smoother = true;
   return fitted_task(options,
                      {{{kind + "-smoother",
                         "the paper's map and networks that read both ways" + posterior,
@@ -197,17 +199,21 @@ Task polynomial_fused() {
   FitOptions options = expert();
   options.model.departure_degree = 4;
   options.model.smoother = "fused";
+  options.model.keep_smoother = true;  // for comparison
   options.train.learning_rate = 6e-3;  // as in docs/figures.md: better on held-out data than 3e-3
-  return fitted_task(options,
-                     {{{"polynomial-fused",
-                        "the paper's map, a learned polynomial, networks, the leak-free smoother",
-                        true,
-                        true,
-                        false,
-                        {}},
-                       "auto",
-                       0}},
-                     10, 1.6e-3);
+  Task task =
+      fitted_task(options,
+                  {{{"polynomial-fused",
+                     "the paper's map, a learned polynomial, networks, the leak-free smoother",
+                     true,
+                     true,
+                     false,
+                     {}},
+                    "auto",
+                    0}},
+                  10, 1.6e-3);
+  task.slow = true;
+  return task;
 }
 
 Task flow() {

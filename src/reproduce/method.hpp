@@ -38,6 +38,7 @@ struct Task {
   /// settings are not taken.
   std::string settings;
   bool learns = true;  ///< false: the same whatever n, and run once for each seed
+  bool slow = false;   ///< quick runs leave it out, unless it is named
   /// Expected seconds for n training and `test` test steps, one thread; only the order of cells and
   /// the time left follow from it.
   std::function<double(int n, int test)> cost;

@@ -119,6 +119,10 @@ ReproduceOptions ReproduceOptions::resolved() const {
     full.sizes = quick ? std::vector<int>{128, 512, 2048}
                        : std::vector<int>{128, 512, 2048, 8192, 32768, kLongestTraining};
   if (full.seeds == 0) full.seeds = quick ? 1 : whole.seeds;
+  if (quick && methods.empty())
+    for (const Task& task : whole.tasks)
+      for (const ReproduceMethod& method : task.methods)
+        if (!task.slow) full.methods.push_back(method.name);
   if (full.validation == 0) full.validation = quick ? 2048 : 16384;
   if (full.test == 0) full.test = quick ? 8192 : 32768;
   std::sort(full.sizes.begin(), full.sizes.end());

@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "infer/mixture.hpp"
+#include "train/smoother_choice.hpp"
 #include "train/smoother_trainer.hpp"
 #include "train/trainer.hpp"
 
@@ -146,6 +147,7 @@ void train_smoothers(std::span<const Member> members, const ScaledData& data, co
     train_smoother(*member.model, data, split, options_of(options, member.index), team,
                    numbered(watched, static_cast<int>(j) + 1, static_cast<int>(members.size())),
                    own);
+    choose_smoother(*member.model, data, split, options.model.keep_smoother, team, own);
     seconds += own.smoother_seconds;
     const auto index = static_cast<std::size_t>(member.index);
     if (index < summary.members.size()) summary.members[index].smoother = own.smoother;

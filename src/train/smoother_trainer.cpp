@@ -29,7 +29,6 @@ void train_smoother(model::LearnedModel<float>& model, const ScaledData& data, c
   summary.smoother_held_out = result.best_held_out;
   summary.smoother_seconds = result.seconds;
   summary.smoother_stop_reason = result.stop_reason;
-  if (summary.smoother) summary.smoother_leak = held_out_leak(model, data, split, team);
 }
 
 }  // namespace kalmia::train

@@ -82,6 +82,28 @@ std::string members_text(const FitSummary& s) {
                      s.combined ? "" : "; the best alone is kept");
 }
 
+// The risk decided against it, or the likelihood before that.
+std::string smoother_text(const FitSummary& s) {
+  const auto risks = [&](const char* than) {
+    return std::isnan(s.smoother_risk) || std::isnan(s.linearized_risk)
+               ? std::string()
+               : fmt::format(
+                     "; {}: estimated error {:.4f} of the noise's variance, linearized {:.4f}",
+                     than, s.smoother_risk, s.linearized_risk);
+  };
+  if (s.smoother)
+    return fmt::format(
+        "smoother ({}): held-out loss {:.4f} at update {} of {}, {:.1f} s, leak {:.4f}{}{}\n",
+        s.smoother_kind, s.smoother_held_out, s.smoother_best_update, s.smoother_updates,
+        s.smoother_seconds, s.smoother_leak, risks("kept"),
+        s.smoother_stop_reason == StopReason::NoisePredicted
+            ? "; it ended where the noise itself was predicted"
+            : "");
+  return fmt::format("smoother: none was better than {} in {} updates, {:.1f} s{}\n",
+                     s.smoother_best_update > 0 ? "the linearized one" : "the filter",
+                     s.smoother_updates, s.smoother_seconds, risks("left out"));
+}
+
 std::string calibration_text(const FitSummary& s) {
   std::string text;
   for (const FitFactor& each : s.calibration)
@@ -116,7 +138,9 @@ Json lasting(const FitSummary& s) {
                         {"updates", s.smoother_updates},
                         {"best_update", s.smoother_best_update},
                         {"held_out", number(s.smoother_held_out)},
-                        {"leak", s.smoother ? number(s.smoother_leak) : Json(nullptr)}};
+                        {"leak", s.smoother ? number(s.smoother_leak) : Json(nullptr)},
+                        {"risk", number(s.smoother_risk)},
+                        {"linearized_risk", number(s.linearized_risk)}};
   if (!s.members.empty()) json["members"] = members_json(s);
   if (!s.calibration.empty()) {
     Json& factors = json["calibration"] = Json::array();
@@ -232,18 +256,7 @@ std::string FitSummary::brief() const {
         "networks: held-out loss {:.4f} at update {} of {}, {:.1f} s, {:.2f} million steps/s\n",
         best_alone(*this), best_update, updates, network_seconds, steps_per_second * 1e-6);
   if (!members.empty()) text += members_text(*this);
-  if (smoother_updates > 0)
-    text += smoother
-                ? fmt::format(
-                      "smoother ({}): held-out loss {:.4f} at update {} of {}, {:.1f} s, leak "
-                      "{:.4f}{}\n",
-                      smoother_kind, smoother_held_out, smoother_best_update, smoother_updates,
-                      smoother_seconds, smoother_leak,
-                      smoother_stop_reason == StopReason::NoisePredicted
-                          ? "; it ended where the noise itself was predicted"
-                          : "")
-                : fmt::format("smoother: none was better than the filter in {} updates, {:.1f} s\n",
-                              smoother_updates, smoother_seconds);
+  if (smoother_updates > 0) text += smoother_text(*this);
   if (!calibration.empty()) text += calibration_text(*this);
   if (skipped_updates > 0)
     text += fmt::format("{} updates were left out as not finite; the rate was halved {} times\n",

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "infer/two_sided_run.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::train {
@@ -71,6 +72,17 @@ Split split_series(const std::vector<int>& lengths, int first_held_out) {
       split.training.push_back({s, 0, steps});
   }
   return split;
+}
+
+std::vector<infer::Piece> pieces_with_future(const ScaledData& data,
+                                             const std::vector<HeldOut>& held_out) {
+  std::vector<infer::Piece> pieces;
+  for (const HeldOut& each : held_out) {
+    Stretch stretch = each.stretch;
+    stretch.end = std::min(data.series(stretch.series).end, stretch.end + infer::kMargin);
+    pieces.push_back(data.piece(stretch));
+  }
+  return pieces;
 }
 
 template <typename T>

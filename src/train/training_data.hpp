@@ -39,6 +39,11 @@ Split split_data(const std::vector<int>& lengths, double share, std::uint64_t se
 /// trained on. Long ones are cut into pieces as well.
 Split split_series(const std::vector<int>& lengths, int first_held_out);
 
+/// The held-out stretches with as much of what follows as smoothers need to have settled at their
+/// ends. It is read, as it will be in use, but should not count.
+std::vector<infer::Piece> pieces_with_future(const ScaledData& data,
+                                             const std::vector<HeldOut>& held_out);
+
 /// Mean negative log-likelihood of a held-out measured value, in the user's units (nats).
 template <typename T>
 double held_out_loss(const model::LearnedModel<T>& model, const ScaledData& data,

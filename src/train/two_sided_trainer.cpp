@@ -5,9 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "infer/leak.hpp"
 #include "infer/two_sided_run.hpp"
-#include "kalmia/error.hpp"
 #include "train/lane_feed.hpp"
 #include "train/smoother_start.hpp"
 
@@ -25,16 +23,13 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
  public:
   TwoSidedTrainee(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
                   const FitOptions& options, ThreadTeam& team)
-      : SmootherTrainee(model, team), held_out_(split.held_out) {
+      : SmootherTrainee(model, team),
+        held_out_(split.held_out),
+        pieces_(pieces_with_future(data, held_out_)) {
     for (const Stretch& each : split.training)
       training_steps_ += static_cast<std::size_t>(each.steps());
-    for (const HeldOut& each : held_out_) {
-      // What follows is read, as it will be in use, but does not count.
-      Stretch stretch = each.stretch;
-      stretch.end = std::min(data.series(stretch.series).end, stretch.end + infer::kMargin);
-      pieces_.push_back(data.piece(stretch));
+    for (const HeldOut& each : held_out_)
       measured_.add(data.measured({each.stretch.series, each.score_from, each.stretch.end}));
-    }
     const model::SmootherSizes sizes{options.model.hidden, options.model.decoder,
                                      model::smoother_of_name(options.model.smoother)};
     model_.set_smoother(sizes, starting_networks(model_, sizes, data, split, options.train.seed));
@@ -111,17 +106,6 @@ std::unique_ptr<SmootherStage> two_sided_stage(model::LearnedModel<float>& model
                                                const ScaledData& data, const Split& split,
                                                const FitOptions& options, ThreadTeam& team) {
   return std::make_unique<TwoSidedTrainee>(model, data, split, options, team);
-}
-
-double held_out_leak(const model::LearnedModel<float>& model, const ScaledData& data,
-                     const Split& split, ThreadTeam& team) {
-  std::vector<infer::Piece> pieces;
-  for (const HeldOut& each : split.held_out) pieces.push_back(data.piece(each.stretch));
-  try {
-    return infer::measure_leak(model, pieces, team);
-  } catch (const NumericalError&) {
-    return std::numeric_limits<double>::quiet_NaN();  // a moved value was too much
-  }
 }
 
 }  // namespace kalmia::train

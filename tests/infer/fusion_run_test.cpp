@@ -178,7 +178,8 @@ TEST(FusePass, SetsTheSmoothedMomentsOfEverySeries) {
   const auto model = fused_model(61);
   FusedSeries data(*model, {70, 0, 3, 129}, 62);
   ThreadTeam team(2);
-  infer::fuse_pass(*model, data.pieces(), data.pass, team, [](int p) { return std::to_string(p); });
+  infer::smooth_by_networks(*model, data.pieces(), data.pass, team,
+                            [](int p) { return std::to_string(p); });
   const FusedResult expected(*model, data.fusion_pieces());
   const FilterResult& r = data.pass.moments;
   for (int s = 0; s < 4; ++s) {

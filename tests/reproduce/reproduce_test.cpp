@@ -103,6 +103,18 @@ TEST(ReproduceOptions, FillInThePapersSizes) {
   EXPECT_EQ(options.resolved().seeds, 2);
 }
 
+TEST(ReproduceOptions, QuickRunsLeaveOutWhatIsSlowUnlessItIsNamed) {
+  ReproduceOptions options;
+  options.experiment = "lorenz";
+  EXPECT_TRUE(options.resolved().methods.empty());
+  options.quick = true;
+  const std::vector<std::string> quick = options.resolved().methods;
+  EXPECT_EQ(quick.size() + 1, reproduce_methods("lorenz").size());
+  EXPECT_EQ(std::ranges::count(quick, "polynomial-fused"), 0);
+  options.methods = {"polynomial-fused"};
+  EXPECT_EQ(options.resolved().methods, options.methods);
+}
+
 TEST(ReproduceOptions, AllThatIsWrongIsNamed) {
   ReproduceOptions options = small();
   options.sizes = {5, 200000};

@@ -137,6 +137,7 @@ TEST(Members, SmoothersAreTrainedForEach) {
   const Dataset data = lorenz(1500);
   FitOptions options = small_options(2);
   options.model.smoother = "fused";
+  options.model.keep_smoother = true;
   options.model.calibrate = true;
   std::vector<std::string> stages;
   const FitResult result = fit(data, options, {}, [&](const FitProgress& now) {

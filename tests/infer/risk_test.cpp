@@ -1,0 +1,143 @@
+#include "infer/risk.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <cmath>
+
+#include "infer/filter_pass.hpp"
+#include "infer/infer_cases.hpp"
+
+namespace kalmia::test {
+namespace {
+
+using infer::RiskOf;
+using model::SmootherKind;
+
+constexpr int kChannels = 2;
+
+// Waves, measured with the model's noise, which is correlated; some values are missing.
+struct Waves {
+  std::vector<double> truth, y;
+
+  Waves(const model::LearnedModel<float>& model, int steps) {
+    const Matrix root =
+        Eigen::Map<const Matrix>(model.emission().R().data(), kChannels, kChannels).llt().matrixL();
+    RandomStream random(41, "waves");
+    for (int k = 0; k < steps; ++k) {
+      Eigen::Vector2d signs(random.normal(), random.normal());
+      const Eigen::Vector2d noise = root * signs;
+      for (int c = 0; c < kChannels; ++c) {
+        truth.push_back(60 * std::sin(0.05 * (1 + c) * k));
+        y.push_back(random.uniform() < 0.1 ? std::nan("") : truth.back() + noise(c));
+      }
+    }
+  }
+  infer::Piece piece() const { return {y.data(), static_cast<int>(y.size()) / kChannels}; }
+};
+
+// Mean squares over the noise's variance, of the measured values that count.
+struct Squares {
+  double error = 0, noise = 0, values = 0;
+};
+
+// Pieces of waves of which neither the beginning nor the end counts.
+constexpr int kPieces = 40, kSteps = 300;
+constexpr infer::Counted kCounted{50, 280};
+
+Squares squares(const model::LearnedModel<float>& model, const Waves& waves,
+                std::span<const infer::Piece> pieces, RiskOf smoother, ThreadTeam& team) {
+  const auto name = [](int) { return std::string(); };
+  infer::FilterPass pass = infer::run_pass(model, pieces, {true, true, true}, team, name);
+  if (smoother == RiskOf::Linearized)
+    infer::smooth_pass(pass, team, name);
+  else
+    infer::smooth_by_networks(model, pieces, pass, team, name);
+  Squares result;
+  for (std::size_t p = 0; p < kPieces; ++p)
+    for (std::size_t k = kCounted.begin; k < kCounted.end; ++k)
+      for (std::size_t c = 0; c < kChannels; ++c) {
+        const std::size_t i = (p * kSteps + k) * kChannels + c;
+        if (std::isnan(waves.y[i])) continue;
+        const double R = model.emission().R()[c * (kChannels + 1)];
+        // Positions and velocities take turns.
+        const double error = pass.moments.smoothed.mean[2 * i] - waves.truth[i];
+        result.error += error * error / R;
+        result.noise += std::pow(waves.y[i] - waves.truth[i], 2) / R;
+        result.values += 1;
+      }
+  result.error /= result.values;
+  result.noise /= result.values;
+  return result;
+}
+
+// What the estimate knows too little of is how much noise there happens to be; that is put right.
+void expect_risk(const model::LearnedModel<float>& model, RiskOf smoother) {
+  ThreadTeam team(2);
+  const Waves waves(model, kPieces * kSteps);
+  std::vector<infer::Piece> pieces;
+  for (std::size_t p = 0; p < kPieces; ++p)
+    pieces.push_back({waves.y.data() + p * kSteps * kChannels, kSteps});
+  const std::vector<infer::Counted> counted(kPieces, kCounted);
+  const Squares s = squares(model, waves, pieces, smoother, team);
+  const double estimated = infer::estimated_risk(model, pieces, counted, smoother, team, 8);
+  // Of 2 n (y_s - truth) / R, and as much again for the probes.
+  const double deviation = 2 * std::sqrt(2 * s.error / s.values);
+  EXPECT_NEAR(estimated - (s.noise - 1), s.error, 4 * deviation);
+  EXPECT_LT(4 * deviation, 0.25 * s.error) << "the test should be able to tell";
+}
+
+TEST(Risk, IsTheErrorOfTheLinearizedSmoother) {
+  expect_risk(*static_case(kChannels).make<float>(), RiskOf::Linearized);
+  expect_risk(*network_case(kChannels, 42).make<float>(), RiskOf::Linearized);
+}
+
+TEST(Risk, IsTheErrorOfATrainedSmootherEvenIfItLeaks) {
+  for (const SmootherKind kind :
+       {SmootherKind::Fused, SmootherKind::Recurrent, SmootherKind::Recursive}) {
+    SCOPED_TRACE(smoother_name(kind));
+    const auto model = network_case(kChannels, 42).make<float>();
+    give_smoother(*model, 43, kind);
+    expect_risk(*model, RiskOf::Networks);
+  }
+}
+
+TEST(Risk, CountsOnlyWhatItShould) {
+  ThreadTeam team(1);
+  const auto model = static_case(kChannels).make<float>();
+  Waves waves(*model, 400);
+  const infer::Piece piece = waves.piece();
+  const auto risk = [&](infer::Counted counted) {
+    return infer::estimated_risk(*model, {&piece, 1}, {&counted, 1}, RiskOf::Linearized, team);
+  };
+  // Far from what counts, a value that is far off changes nothing.
+  const double before = risk({50, 200});
+  waves.y[300 * kChannels] = 1e4;
+  EXPECT_NEAR(risk({50, 200}), before, 1e-6);
+  EXPECT_GT(risk({50, 350}), 100 * std::abs(before));
+  EXPECT_TRUE(std::isnan(risk({50, 50})));
+}
+
+TEST(Risk, OfNothingMeasuredIsNotANumber) {
+  ThreadTeam team(1);
+  const auto model = static_case(kChannels).make<float>();
+  const std::vector<double> y(100 * kChannels, std::nan(""));
+  const infer::Piece piece{y.data(), 100};
+  const infer::Counted counted{0, 100};
+  EXPECT_TRUE(std::isnan(
+      infer::estimated_risk(*model, {&piece, 1}, {&counted, 1}, RiskOf::Linearized, team)));
+}
+
+TEST(Risk, DoesNotDependOnThreads) {
+  const auto model = static_case(kChannels).make<float>();
+  const Waves waves(*model, 500);
+  const infer::Piece half{waves.y.data(), 250}, rest{waves.y.data() + 250 * kChannels, 250};
+  const std::vector<infer::Piece> pieces{half, rest};
+  const std::vector<infer::Counted> counted(2, {0, 250});
+  ThreadTeam one(1), two(2);
+  EXPECT_EQ(infer::estimated_risk(*model, pieces, counted, RiskOf::Linearized, one),
+            infer::estimated_risk(*model, pieces, counted, RiskOf::Linearized, two));
+}
+
+}  // namespace
+}  // namespace kalmia::test

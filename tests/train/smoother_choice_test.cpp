@@ -1,0 +1,99 @@
+#include "train/smoother_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "infer/leak.hpp"
+#include "infer/model_impl.hpp"
+#include "kalmia/simulate.hpp"
+#include "train/fusion_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+Dataset oscillator(int steps) {
+  SimulateOptions options;
+  options.steps = steps;
+  return simulate("van-der-pol", options);
+}
+
+// A smoother that is better than the filter, which is static.
+struct Trained : SmootherTraining {
+  explicit Trained(const std::string& kind = "fused", int updates = 200)
+      : SmootherTraining(oscillator(3000), kind, updates) {
+    train(team);
+    EXPECT_TRUE(summary.smoother);
+  }
+  void choose(bool keep) { choose_smoother(*model, c.scaled, split, keep, team, summary); }
+
+  double true_error(const std::string& method) {
+    const Model smoother(std::make_shared<Model::Impl>(Model::Impl{std::move(model)}));
+    const Dataset other = oscillator(20000);
+    const Estimates found = smoother.smooth(other, 1, {method});
+    double sum = 0;
+    for (int k = 0; k < other.series[0].steps; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      const std::size_t N = found.state_names.size(), X = other.x_names.size();
+      sum += std::pow(found.series[0].mean[i * N] - other.series[0].x[i * X], 2);
+    }
+    return sum / other.series[0].steps;
+  }
+};
+
+TEST(SmootherChoice, TheLinearizedOneIsTakenWhereItIsBetter) {
+  Trained s;
+  s.choose(false);
+  EXPECT_FALSE(s.summary.smoother);
+  EXPECT_EQ(s.model->smoother(), nullptr);
+  EXPECT_GT(s.summary.smoother_risk, s.summary.linearized_risk);
+  EXPECT_GT(s.summary.linearized_risk, 0);
+  // And rightly so.
+  Trained networks, linearized;
+  EXPECT_GT(networks.true_error("fused"), linearized.true_error("linearized"));
+}
+
+TEST(SmootherChoice, TheTrainedOneStaysIfItIsBetterOrWanted) {
+  Trained wanted;
+  wanted.choose(true);
+  EXPECT_TRUE(wanted.summary.smoother);
+  EXPECT_NE(wanted.model->smoother(), nullptr);
+  EXPECT_GT(wanted.summary.smoother_risk, wanted.summary.linearized_risk);
+
+  // A static model of the position knows nothing of where it goes.
+  SmootherTraining better(oscillator(3000), "recurrent", 400);
+  FusionFixture position(better.c.data);
+  position.model->set_smoother({}, {});
+  better.model = std::move(position.model);
+  better.summary.best_held_out =
+      held_out_loss(*better.model, position.c.scaled, better.split.held_out, better.team);
+  train_smoother(*better.model, position.c.scaled, better.split, better.options, better.team, {},
+                 better.summary);
+  ASSERT_TRUE(better.summary.smoother);
+  choose_smoother(*better.model, position.c.scaled, better.split, false, better.team,
+                  better.summary);
+  EXPECT_TRUE(better.summary.smoother);
+  EXPECT_NE(better.model->smoother(), nullptr);
+  EXPECT_LT(better.summary.smoother_risk, better.summary.linearized_risk);
+}
+
+TEST(SmootherChoice, SaysHowMuchLeaks) {
+  Trained s("recursive", 40);
+  s.choose(true);
+  EXPECT_EQ(
+      s.summary.smoother_leak,
+      infer::measure_leak(*s.model, pieces_with_future(s.c.scaled, s.split.held_out), s.team));
+  EXPECT_NE(s.summary.smoother_leak, 0);
+}
+
+TEST(SmootherChoice, WithoutASmootherThereIsNothingToChoose) {
+  Trained s;
+  s.model->set_smoother({}, {});
+  s.summary.smoother = false;
+  s.choose(false);
+  EXPECT_TRUE(std::isnan(s.summary.smoother_risk));
+  EXPECT_TRUE(std::isnan(s.summary.linearized_risk));
+}
+
+}  // namespace
+}  // namespace kalmia::train
