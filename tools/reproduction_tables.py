@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 """Puts the results of `kalmia reproduce` into the tables of docs/reproduction.md.
 
-usage: tools/reproduction_tables.py ROWS.json... [--page PAGE]
-
 Each file is the rows.json of a run. A table of the page stands between the lines
 
     <!-- table: EXPERIMENT KIND -->  and  <!-- end -->
@@ -13,6 +11,7 @@ that of the optimal filter on the same trajectory), largest (calibration and the
 at the largest size) and run (what was run).
 """
 
+import argparse
 import json
 import re
 import statistics
@@ -90,11 +89,11 @@ def largest(result):
             return statistics.median(values) if values else None
 
         errors = [each["state_mse"] for each in rows if each["state_mse"] is not None]
-        spread = f"{figure(min(errors))} .. {figure(max(errors))}" if errors else "-"
+        between = f"{figure(min(errors))} .. {figure(max(errors))}" if errors else "-"
         estimated = figure(median("reducible_error"))
         if median("reducible_error_std") is not None:
             estimated += f" +- {figure(median('reducible_error_std'), 2)}"
-        text += row([name_of(method), spread, figure(median("nees"), 3),
+        text += row([name_of(method), between, figure(median("nees"), 3),
                      figure(median("coverage95"), 3), estimated,
                      figure(median("prediction_error")), figure(median("seconds"), 2)])
     return text
@@ -107,7 +106,7 @@ def run(result):
     return (f"{seeds} seed{'s' if seeds != 1 else ''}, {p['options']['test']:,} test steps; "
             f"{p['started'][:10]}, version {p['version']}, {p['compiler']}, {p['instruction_set']}, "
             f"{p['threads']} cells side by side, one thread each: {sum_of_cells(result) / 60:.0f} minutes "
-            f"of cells.\n")
+            f"of cells, done in {p['seconds'] / 60:.0f}.\n")
 
 
 def sum_of_cells(result):
@@ -131,22 +130,18 @@ def filled(page, results):
 
 
 def main():
-    arguments = sys.argv[1:]
-    page = PAGE
-    if "--page" in arguments:
-        at = arguments.index("--page")
-        page = Path(arguments[at + 1])
-        del arguments[at:at + 2]
-    if not arguments:
-        print(__doc__, file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="+", type=Path, metavar="ROWS.json")
+    parser.add_argument("--page", type=Path, default=PAGE)
+    arguments = parser.parse_args()
     results = {}
-    for path in arguments:
-        result = json.loads(Path(path).read_text(encoding="ascii"))
+    for path in arguments.rows:
+        result = json.loads(path.read_text(encoding="ascii"))
         results[result["experiment"]] = result
+    page = arguments.page
     page.write_text(filled(page.read_text(encoding="ascii"), results), encoding="ascii")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -25,7 +25,7 @@ def result():
     return {"experiment": "linear", "methods": methods, "rows": rows, "summary": summary,
             "provenance": {"options": {"sizes": [128, 2048], "seeds": 3, "test": 1000},
                            "started": "2026-01-02T03:04:05Z", "version": "0.1.0",
-                           "compiler": "GCC 12", "instruction_set": "avx2", "threads": 2}}
+                           "compiler": "GCC 12", "instruction_set": "avx2", "threads": 2, "seconds": 90}}
 
 
 class ReproductionTables(unittest.TestCase):
@@ -50,7 +50,7 @@ class ReproductionTables(unittest.TestCase):
     def test_the_run(self):
         # Both methods took 20, 21 and 22 seconds: the same cells.
         self.assertIn("3 seeds, 1,000 test steps; 2026-01-02, version 0.1.0, GCC 12, avx2, "
-                      "2 cells side by side, one thread each: 1 minutes of cells.\n", self.fill("run"))
+                      "2 cells side by side, one thread each: 1 minutes of cells, done in 2.\n", self.fill("run"))
 
     def test_other_experiments_stay(self):
         self.assertIn("\nold\n", self.fill("state_mse", "lorenz"))
