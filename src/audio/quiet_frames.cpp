@@ -1,0 +1,80 @@
+#include "audio/quiet_frames.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace kalmia::audio {
+namespace {
+
+// Rounds of choosing quiet frames by the spectrum of the last ones.
+constexpr int kRounds = 4;
+// Frames at either end that hold less than a whole window.
+constexpr int kCut = Stft::kOverlap - 1;
+
+double energy(std::span<const std::complex<float>> frame) {
+  double sum = 0;
+  for (const std::complex<float>& each : frame) sum += std::norm(each);
+  return sum;
+}
+
+double whitened(std::span<const std::complex<float>> frame, const std::vector<float>& power) {
+  double sum = 0;
+  for (std::size_t f = 0; f < frame.size(); ++f) sum += std::log1p(std::norm(frame[f]) / power[f]);
+  return sum;
+}
+
+// The `count` frames of the smallest values, in their order.
+std::vector<int> smallest(const std::vector<int>& frames, const std::vector<double>& values,
+                          std::size_t count) {
+  std::vector<std::size_t> order(frames.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<int> chosen;
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(frames[order[i]]);
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<int> quiet_frames(const Spectrogram& noisy, const QuietOptions& options) {
+  std::vector<int> frames;
+  const int cut = noisy.frames > 2 * kCut ? kCut : 0;
+  for (int t = cut; t < noisy.frames - cut; ++t) frames.push_back(t);
+  const auto share = static_cast<std::size_t>(options.share * static_cast<double>(frames.size()));
+  const std::size_t count =
+      std::min(frames.size(), std::max(share, static_cast<std::size_t>(options.fewest)));
+  std::vector<double> values(frames.size());
+  const auto choose = [&](const auto& loudness) {
+    std::transform(frames.begin(), frames.end(), values.begin(),
+                   [&](int t) { return loudness(noisy.frame(t)); });
+    return smallest(frames, values, count);
+  };
+  std::vector<int> quiet = choose(energy);
+  for (int round = 0; round < kRounds && options.by == Quiet::Whitened; ++round) {
+    const std::vector<float> power = mean_power(noisy, quiet);
+    std::vector<int> next =
+        choose([&](std::span<const std::complex<float>> frame) { return whitened(frame, power); });
+    if (next == quiet) break;
+    quiet = std::move(next);
+  }
+  return quiet;
+}
+
+std::vector<float> mean_power(const Spectrogram& spectrogram, const std::vector<int>& frames) {
+  std::vector<double> sums(static_cast<std::size_t>(spectrogram.bins));
+  for (const int t : frames) {
+    const std::span<const std::complex<float>> frame = spectrogram.frame(t);
+    for (std::size_t f = 0; f < sums.size(); ++f) sums[f] += std::norm(frame[f]);
+  }
+  std::vector<float> power;
+  for (const double sum : sums)
+    power.push_back(std::max(
+        kLeastPower,
+        static_cast<float>(sum / std::max<double>(1, static_cast<double>(frames.size())))));
+  return power;
+}
+
+}  // namespace kalmia::audio
