@@ -75,13 +75,6 @@ struct Close {
 };
 using SoundFile = std::unique_ptr<SNDFILE, Close>;
 
-// The sound of one series.
-struct Sound {
-  int rate = 0;
-  std::size_t channels = 0;
-  std::vector<double> values;  // steps x channels
-};
-
 void check_full_scale(const std::string& path, const Sound& sound) {
   for (std::size_t i = 0; i < sound.values.size(); ++i) {
     const double value = sound.values[i];
@@ -93,6 +86,60 @@ void check_full_scale(const std::string& path, const Sound& sound) {
                                              ", but FLAC holds values within -1 and 1") +
                     "; use .wav");
   }
+}
+
+int rate_of(const std::string& path, double step) {
+  const double rate = std::round(1 / step);
+  // Times are rounded, so the step is a little off.
+  if (!(rate >= 1 && rate <= 1e6) || std::abs(rate * step - 1) > 1e-4)
+    throw DataError(path + ": steps of " + number_text(step) +
+                    " s, but audio needs a whole number of samples a second");
+  return static_cast<int>(rate);
+}
+
+template <typename Source>
+void check_single(const std::string& path, const Source& source) {
+  if (source.series.size() != 1)
+    throw DataError(path + ": " + std::to_string(source.series.size()) +
+                    " series, but an audio file holds exactly one");
+}
+
+bool ends_in_rate(const std::string& name) {
+  return name.ends_with("_rate") || name.ends_with("_acceleration") || name.starts_with("latent_");
+}
+
+}  // namespace
+
+Sound read_sound(const std::string& source, std::string_view bytes) {
+  MemoryFile file;
+  file.read_bytes = bytes;
+  SF_VIRTUAL_IO io = memory_io();
+  SF_INFO info = {};
+  const SoundFile input(sf_open_virtual(&io, SFM_READ, &info, &file));
+  if (!input) throw DataError(source + ": not audio that can be read: " + sf_strerror(nullptr));
+  if (info.samplerate < 1 || info.channels < 1)
+    throw DataError(source + ": " + std::to_string(info.channels) + " channels at " +
+                    std::to_string(info.samplerate) + " samples a second, but both must be >= 1");
+  Sound sound{info.samplerate, static_cast<std::size_t>(info.channels), {}};
+
+  // In blocks until nothing more comes: the length in the header is only a claim.
+  constexpr std::size_t kBlockValues = 1 << 16;  // the number of channels is a claim as well
+  const std::size_t frames = std::max<std::size_t>(1, kBlockValues / sound.channels);
+  std::vector<double> block(frames * sound.channels);
+  sf_count_t got = 0;
+  while ((got = sf_readf_double(input.get(), block.data(), static_cast<sf_count_t>(frames))) > 0)
+    sound.values.insert(sound.values.end(), block.begin(),
+                        block.begin() + static_cast<std::ptrdiff_t>(got) * info.channels);
+  if (sf_error(input.get()) != SF_ERR_NO_ERROR)
+    throw DataError(source + ": the recording is damaged: " + sf_strerror(input.get()));
+  if (sound.steps() == 0) throw DataError(source + ": the recording is empty");
+  check_steps(source, sound.steps());
+  for (std::size_t i = 0; i < sound.values.size(); ++i)
+    if (!usable(sound.values[i]))
+      refuse_value(source + ": step " + std::to_string(i / sound.channels) + ", channel " +
+                       std::to_string(i % sound.channels + 1),
+                   sound.values[i]);
+  return sound;
 }
 
 void write_sound(const std::string& path, Format format, const Sound& sound, AtomicFile& file) {
@@ -123,38 +170,8 @@ void write_sound(const std::string& path, Format format, const Sound& sound, Ato
   file.write(memory_file.written);
 }
 
-int rate_of(const std::string& path, double step) {
-  const double rate = std::round(1 / step);
-  // Times are rounded, so the step is a little off.
-  if (!(rate >= 1 && rate <= 1e6) || std::abs(rate * step - 1) > 1e-4)
-    throw DataError(path + ": steps of " + number_text(step) +
-                    " s, but audio needs a whole number of samples a second");
-  return static_cast<int>(rate);
-}
-
-template <typename Source>
-void check_single(const std::string& path, const Source& source) {
-  if (source.series.size() != 1)
-    throw DataError(path + ": " + std::to_string(source.series.size()) +
-                    " series, but an audio file holds exactly one");
-}
-
-bool ends_in_rate(const std::string& name) {
-  return name.ends_with("_rate") || name.ends_with("_acceleration") || name.starts_with("latent_");
-}
-
-}  // namespace
-
 Dataset read_audio(const std::string& source, std::string_view bytes, const DataOptions& options) {
-  MemoryFile file;
-  file.read_bytes = bytes;
-  SF_VIRTUAL_IO io = memory_io();
-  SF_INFO info = {};
-  const SoundFile sound(sf_open_virtual(&io, SFM_READ, &info, &file));
-  if (!sound) throw DataError(source + ": not audio that can be read: " + sf_strerror(nullptr));
-  if (info.samplerate < 1 || info.channels < 1)
-    throw DataError(source + ": " + std::to_string(info.channels) + " channels at " +
-                    std::to_string(info.samplerate) + " samples a second, but both must be >= 1");
+  Sound sound = read_sound(source, bytes);
   Dataset data{.source = source,
                .key_name = {},
                .time_name = "t",
@@ -164,33 +181,13 @@ Dataset read_audio(const std::string& source, std::string_view bytes, const Data
                .u_names = {},
                .series = {},
                .std_names = {}};
-  const auto channels = static_cast<std::size_t>(info.channels);
-  for (std::size_t c = 1; c <= channels; ++c)
-    data.y_names.push_back(channels == 1 ? "y" : "channel" + std::to_string(c));
-
-  // In blocks until nothing more comes: the length in the header is only a claim.
+  for (std::size_t c = 1; c <= sound.channels; ++c)
+    data.y_names.push_back(sound.channels == 1 ? "y" : "channel" + std::to_string(c));
   Series& series = data.series.emplace_back();
-  constexpr std::size_t kBlockValues = 1 << 16;  // the number of channels is a claim as well
-  const std::size_t frames = std::max<std::size_t>(1, kBlockValues / channels);
-  std::vector<double> block(frames * channels);
-  sf_count_t got = 0;
-  while ((got = sf_readf_double(sound.get(), block.data(), static_cast<sf_count_t>(frames))) > 0)
-    series.y.insert(series.y.end(), block.begin(),
-                    block.begin() + static_cast<std::ptrdiff_t>(got) * info.channels);
-  if (sf_error(sound.get()) != SF_ERR_NO_ERROR)
-    throw DataError(source + ": the recording is damaged: " + sf_strerror(sound.get()));
-  const std::size_t steps = series.y.size() / channels;
-  if (steps == 0) throw DataError(source + ": the recording is empty");
-  check_steps(source, steps);
-  series.steps = static_cast<int>(steps);
-  series.t.resize(steps);
-  for (std::size_t k = 0; k < steps; ++k) {
-    series.t[k] = static_cast<double>(k) / info.samplerate;
-    for (std::size_t c = 0; c < channels; ++c)
-      if (const double value = series.y[k * channels + c]; !usable(value))
-        refuse_value(source + ": step " + std::to_string(k) + ", channel " + std::to_string(c + 1),
-                     value);
-  }
+  series.steps = static_cast<int>(sound.steps());
+  for (std::size_t k = 0; k < sound.steps(); ++k)
+    series.t.push_back(static_cast<double>(k) / sound.rate);
+  series.y = std::move(sound.values);
   select_columns(data, options);
   return data;
 }

@@ -25,8 +25,16 @@ void ArchitectureOptions::validate() const {
   const auto require = [&](bool holds, const std::string& name, int value, const char* rule) {
     if (!holds) wrong += "\n  " + name + " = " + std::to_string(value) + ", but it must be " + rule;
   };
-  require(state_dim >= 1 && state_dim <= kMostStates, "state_dim", state_dim, "in 1..128");
-  require(meas_dim >= 1 && meas_dim <= kMostStates, "meas_dim", meas_dim, "in 1..128");
+  require(gains >= 0, "gains", gains, ">= 0");
+  if (gains > 0) {
+    require(state_dim == 0, "state_dim", state_dim, "0 where there are gains");
+    require(meas_dim == 0, "meas_dim", meas_dim, "0 where there are gains");
+    require(!recursive && !fusion, "recursive or fusion", recursive || fusion,
+            "false where there are gains");
+  } else {
+    require(state_dim >= 1 && state_dim <= kMostStates, "state_dim", state_dim, "in 1..128");
+    require(meas_dim >= 1 && meas_dim <= kMostStates, "meas_dim", meas_dim, "in 1..128");
+  }
   require(input_dim >= 1, "input_dim", input_dim, ">= 1");
   require(taps >= 1 && taps <= kMostTaps, "taps", taps, "in 1..4096");
   require(hidden >= 1, "hidden", hidden, ">= 1");

@@ -44,6 +44,9 @@ struct ArchitectureOptions {
   /// it, about the centre, and the root U of its information; there is no recursion over states.
   /// One-sided and recurrent.
   bool fusion = false;
+  /// More than 0: there are no states and no measurements (state_dim = meas_dim = 0, recurrent).
+  /// The decoder puts out so many numbers, and a sigmoid makes gains of them (window_gains.cpp).
+  int gains = 0;
 
   /// Throws ConfigError that names every violated rule.
   void validate() const;
@@ -56,7 +59,8 @@ struct ArchitectureOptions {
 /// 1, ...}.{weight, bias}, initial.e (N), initial.L (packed triangle; its diagonal goes through
 /// softplus, like the decoder's).
 ///
-/// Output rows: F by rows (N N, recursive models only), e (N), the packed lower triangle of L.
+/// Output rows: F by rows (N N, recursive models only), e (N), the packed lower triangle of L; or
+/// the gains.
 struct Architecture {
   explicit Architecture(const ArchitectureOptions& options);
 
@@ -75,7 +79,7 @@ struct Architecture {
   int encoder_state_rows() const { return nn::encoder_rows(encoder_fwd).state; }
   int e_row() const { return options.recursive ? state_dim() * state_dim() : 0; }
   int L_row() const { return e_row() + state_dim(); }
-  int output_rows() const { return L_row() + lanes::triangle_size(state_dim()); }
+  int output_rows() const { return L_row() + lanes::triangle_size(state_dim()) + options.gains; }
 
   /// FLOP of the networks per time step, forward only (a training step takes three times that).
   double network_flops() const;

@@ -70,6 +70,8 @@ void LaneGroup<T>::resize(const Architecture& architecture, int num_steps, int n
   if (architecture.options.two_sided)
     input_bwd.resize(volume(steps, architecture.options.input_dim, lanes));
   y.resize(volume(steps, architecture.meas_dim(), lanes));
+  for (Buffer<T>* each : {&gain_offset, &gain_square, &gain_product})
+    each->resize(volume(steps, architecture.options.gains, lanes));
   carry.resize(architecture, lanes);
 }
 
@@ -89,6 +91,9 @@ WindowInput<T> LaneGroup<T>::view() const {
   input.linearise = linearise.data();
   input.prior_x = prior_x.data();
   input.prior_P = prior_P.data();
+  input.gain_offset = gain_offset.data();
+  input.gain_square = gain_square.data();
+  input.gain_product = gain_product.data();
   input.u = u.data();
   input.length = length.empty() ? nullptr : length.data();
   input.fresh = fresh.empty() ? nullptr : fresh.data();

@@ -26,12 +26,13 @@ struct LaneGroup {
   Buffer<double> centre;            ///< [step][state_dim][lane], or empty: 0
   Buffer<double> linearise;         ///< [step][N][lane], or empty: at the filter's states
   Buffer<double> prior_x, prior_P;  ///< [step][N][lane], [step][N N][lane]; fusion only
-  Buffer<double> weight;            ///< [step][meas_dim][lane], or empty: 1
-  Buffer<double> score;             ///< [step][lane], or empty: 1
-  Buffer<double> dt;                ///< [step][lane], or empty: the model's
-  Buffer<double> u;                 ///< [step][inputs][lane], or empty: none
-  std::vector<int> length;          ///< [lane], or empty: all lanes have `steps`
-  std::vector<std::uint8_t> fresh;  ///< [lane], or empty: all lanes start here
+  Buffer<T> gain_offset, gain_square, gain_product;  ///< [step][gains][lane]; gains only
+  Buffer<double> weight;                             ///< [step][meas_dim][lane], or empty: 1
+  Buffer<double> score;                              ///< [step][lane], or empty: 1
+  Buffer<double> dt;                                 ///< [step][lane], or empty: the model's
+  Buffer<double> u;                                  ///< [step][inputs][lane], or empty: none
+  std::vector<int> length;                           ///< [lane], or empty: all lanes have `steps`
+  std::vector<std::uint8_t> fresh;                   ///< [lane], or empty: all lanes start here
   Carry<T> carry;
 
   /// Makes room for a window; lengths and fresh flags are left empty.

@@ -18,9 +18,10 @@ std::size_t times(int a, int b) {
 
 [[noreturn]] void refuse(const std::string& message) { throw ConfigError("window: " + message); }
 
+std::string text(int number) { return std::to_string(number); }
+
 template <typename T>
-void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspace<T>& ws) {
-  const auto text = [](int number) { return std::to_string(number); };
+void check_states(const WindowModel<T>& model, const WindowInput<T>& in) {
   const Architecture& arch = *model.architecture;
   const kalman::Emission& emission = *model.emission;
   if (emission.state_dim() != arch.state_dim() || emission.meas_dim() != arch.meas_dim())
@@ -42,14 +43,25 @@ void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspac
   if (arch.options.alternative &&
       (model.emission_map != nullptr || model.robust != nullptr || in.weight != nullptr))
     refuse("the alternative posterior needs a linear emission with Gaussian noise");
-  if (model.network->decoder.forward.back().tile_rows != lanes::tile_shape().rows)
-    refuse("the weights were packed for another instruction set; pack them again");
   if (arch.options.fusion && (in.prior_x == nullptr || in.prior_P == nullptr))
     refuse("fusion needs prior_x and prior_P, the moments it adds the future to");
   if (arch.options.toward_centre && (model.map == nullptr || in.centre == nullptr))
     refuse("going toward the centre needs an expert map and a centre");
   if (arch.options.fusion && in.score != nullptr)
     refuse("fusion counts every step; score must be null");
+}
+
+template <typename T>
+void check(const WindowModel<T>& model, const WindowInput<T>& in, const Workspace<T>& ws) {
+  const Architecture& arch = *model.architecture;
+  if (arch.options.gains > 0) {
+    if (in.gain_offset == nullptr || in.gain_square == nullptr || in.gain_product == nullptr)
+      refuse("gains need gain_offset, gain_square and gain_product");
+  } else {
+    check_states(model, in);
+  }
+  if (model.network->decoder.forward.back().tile_rows != lanes::tile_shape().rows)
+    refuse("the weights were packed for another instruction set; pack them again");
   if (in.lanes <= 0 || in.lanes % lanes::kLaneQuantum != 0)
     refuse("lanes = " + text(in.lanes) + ", but it must be a positive multiple of " +
            text(lanes::kLaneQuantum));
@@ -137,7 +149,9 @@ double window_forward(const WindowModel<T>& model, const WindowInput<T>& input, 
     std::fill(ws.lane_ok.begin(), ws.lane_ok.end(), std::uint8_t{1});
     return 0;
   }
-  if (model.architecture->options.fusion)
+  if (model.architecture->options.gains > 0)
+    gains_forward(model, input, carry, moments, ws);
+  else if (model.architecture->options.fusion)
     fusion_forward(model, input, carry, moments, ws);
   else
     recursion_forward(model, input, carry, moments, ws);
@@ -172,7 +186,9 @@ void window_backward(const WindowModel<T>& model, const WindowInput<T>& input, d
   ws.d_x.clear();
   ws.d_P.clear();
   if (input.steps == 0) return;
-  if (arch.options.fusion)
+  if (arch.options.gains > 0)
+    gains_backward(model, input, scale, ws);
+  else if (arch.options.fusion)
     fusion_backward(model, input, scale, ws);
   else
     recursion_backward(model, input, scale, ws);

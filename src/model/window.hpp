@@ -20,8 +20,9 @@
 
 namespace kalmia::model {
 
-/// Everything that stays the same over a window. `map` may be null: F is then the decoder's alone.
-/// `theta` holds the map's parameters; `dt` is the usual length of a step, in the map's unit.
+/// Everything that stays the same over a window. Gains need architecture and network alone. `map`
+/// may be null: F is then the decoder's alone. `theta` holds the map's parameters; `dt` is the
+/// usual length of a step, in the map's unit.
 template <typename T>
 struct WindowModel {
   const Architecture* architecture = nullptr;
@@ -64,6 +65,11 @@ struct WindowInput {
   /// Fusion only: x[k|<k] (N rows) and P[k|<k] (N N rows) of the filter.
   const double* prior_x = nullptr;
   const double* prior_P = nullptr;
+  /// Gains only, `gains` rows each: what is added to the decoder's output, and how a gain g is
+  /// scored: square g^2 - 2 product g.
+  const T* gain_offset = nullptr;
+  const T* gain_square = nullptr;
+  const T* gain_product = nullptr;
   /// meas_dim rows of weights: component i of a step has the noise R_ij / sqrt(w_i w_j). Null: 1.
   const double* weight = nullptr;
   /// 1 row: how much the likelihood of each step counts in the loss. Null: 1. Recursions only.
@@ -108,6 +114,7 @@ struct WindowMoments {
   double* F = nullptr;       ///< F[k], N N rows, for linearized smoothing; 0 of recurrent models
   double* nll = nullptr;     ///< r' M^-1 r + log det M, 1 row
   double* weight = nullptr;  ///< of the components, M rows; where noise is weighted or Student-t
+  double* gain = nullptr;    ///< `gains` rows
 };
 
 /// Results and scratch of one lane group. Sized by `prepare`; the kernels do not allocate.
@@ -118,7 +125,8 @@ class Workspace {
   void prepare(const WindowModel<T>& model, int steps, int lanes, bool training);
 
   // Results of window_forward.
-  Buffer<double> lane_nll;            ///< per lane, sum over its steps, as they count
+  Buffer<double> lane_nll;            ///< per lane, sum over its steps, as they count; of gains,
+                                      ///< of their scores
   std::vector<LaneFailure> failures;  ///< lanes that broke down; they carry NaN
   // Results of window_backward.
   Buffer<T> gradient;      ///< in the layout of the parameters

@@ -29,16 +29,9 @@ void fusion_forward_here(const WindowModel<T>& model, const WindowInput<T>& in, 
 template <typename T>
 void fusion_backward_here(const WindowModel<T>& model, const WindowInput<T>& in, double scale,
                           Workspace<T>& ws) {
-  const NetworkPass<T> network{model, in, ws};
   for (int lane = 0; lane < in.lanes; lane += kLineLanes<double>)
     FusionPass<T>(model, in, ws, lane).backward(0, in.steps, scale);
-  for (int end = in.steps; end > 0;) {
-    const int begin = (end - 1) / kChunkSteps * kChunkSteps;
-    network.backward(begin, end, begin);
-    network.gradients(begin, end);
-    end = begin;
-  }
-  network.end_backward();
+  NetworkPass<T>{model, in, ws}.whole_backward();
 }
 
 void fusion_forward_float(const WindowModel<float>& model, const WindowInput<float>& in,

@@ -54,6 +54,16 @@ struct NetworkPass {
   void backward(int begin, int end, int chunk_begin) const;
   /// Adds the weight gradients of the steps begin..end-1 to ws.sums.
   void gradients(int begin, int end) const;
+  /// backward and gradients over all steps, where the adjoints of all are there, and end_backward.
+  void whole_backward() const {
+    for (int end = in.steps; end > 0;) {
+      const int begin = (end - 1) / kChunkSteps * kChunkSteps;
+      backward(begin, end, begin);
+      gradients(begin, end);
+      end = begin;
+    }
+    end_backward();
+  }
   /// Sets ws.d_h, goes back through the other direction if there is one, adds ws.sums to
   /// ws.gradient and clears them.
   void end_backward() const;

@@ -22,6 +22,14 @@ template <typename T>
 void fusion_backward(const WindowModel<T>& model, const WindowInput<T>& input, double scale,
                      Workspace<T>& workspace);
 
+/// Gains (window_gains.cpp).
+template <typename T>
+void gains_forward(const WindowModel<T>& model, const WindowInput<T>& input, Carry<T>& carry,
+                   const WindowMoments& moments, Workspace<T>& workspace);
+template <typename T>
+void gains_backward(const WindowModel<T>& model, const WindowInput<T>& input, double scale,
+                    Workspace<T>& workspace);
+
 /// NetworkPass::clear_failed_lanes.
 template <typename T>
 void clear_failed_lanes(const WindowModel<T>& model, const WindowInput<T>& input,

@@ -1,0 +1,48 @@
+// Training of gains from noisy recordings alone.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "audio/gain_model.hpp"
+#include "base/random.hpp"
+#include "kalmia/fit.hpp"
+
+namespace kalmia::audio {
+
+/// Draws as many samples as asked for of noise like that of a recording.
+using NoiseMaker =
+    std::function<void(std::size_t recording, RandomStream& random, std::span<float> noise)>;
+
+/// What is learned from. No clean sound.
+struct GainData {
+  std::vector<std::vector<float>> recordings;
+  NoiseMaker noise;
+};
+
+struct GainTraining {
+  int updates = 2000;
+  int frames = 64;  ///< of a recording that one update reads
+  int batch = 64;   ///< recordings in an update, a multiple of 32
+  double more = 1;  ///< deviation of the noise that is added, over the recording's own
+  double learning_rate = 2e-3;
+  int patience = 12;
+  std::uint64_t seed = 1;
+};
+
+/// To a recording y = s + n more noise n' of the same kind is added, and the networks learn from
+///
+///   z = y + a n'   to find   y - n' / a,   a = `more`.
+///
+/// What is wrong with the two is uncorrelated if n and n' are alike, (n + a n')' (n - n' / a) = 0
+/// in the mean: so what is learned is to find s in z, and nothing of the noise. Used on y itself,
+/// which has less noise; the networks see how much there is.
+///
+/// Reference: Pang et al. (2021), Recorrupted-to-Recorrupted; Moran et al. (2020).
+///
+/// Networks are chosen by the same loss on `held_out`.
+FitSummary train_gains(GainModel& model, const GainData& training, const GainData& held_out,
+                       const GainTraining& options, ThreadTeam& team,
+                       const std::function<bool(FitProgress&)>& progress);
+
+}  // namespace kalmia::audio
