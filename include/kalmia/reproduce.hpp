@@ -43,8 +43,8 @@ struct ReproduceOptions {
   /// Cells run side by side; 0: as many as the machine has threads. Rows do not depend on it.
   int threads = 0;
 
-  /// The same with sizes, seeds and lengths that are 0 or empty filled in. Throws ConfigError that
-  /// names every violated rule, or the first method there is not.
+  /// The same with sizes, seeds, lengths and, if quick, methods that are 0 or empty filled in.
+  /// Throws ConfigError that names every violated rule, or the first method there is not.
   ReproduceOptions resolved() const;
 };
 

@@ -56,27 +56,31 @@ model::WindowModel<float> GainModel::window() const {
   return model;
 }
 
-void GainModel::fill_frame(std::span<const std::complex<float>> frame,
-                           std::span<const float> noise_power, int t, int lane,
-                           model::LaneGroup<float>& group) const {
-  const std::size_t F = frame.size();
-  const auto lanes = static_cast<std::size_t>(group.lanes);
+void GainModel::fill_lane(const Spectrogram& noisy, std::span<const float> noise_power, int first,
+                          int count, int lane, model::LaneGroup<float>& group) const {
+  const auto F = static_cast<std::size_t>(bins());
+  const auto lanes = static_cast<std::size_t>(group.lanes), own = static_cast<std::size_t>(lane);
+  // The noise's spectrum relative to its level.
+  std::vector<float> shape(F);
   double level = 0;
-  for (const float N : noise_power) level += std::log(N);
-  level /= static_cast<double>(F);
-  const std::size_t inputs = static_cast<std::size_t>(t) * 2 * F * lanes;
-  const std::size_t gains = static_cast<std::size_t>(t) * F * lanes;
-  const auto own = static_cast<std::size_t>(lane);
-  for (std::size_t f = 0; f < F; ++f) {
-    const float q = std::log(std::norm(frame[f]) / noise_power[f] + 0.1f);
-    const float shape = static_cast<float>(0.5 * (std::log(noise_power[f]) - level));
-    group.input_fwd[inputs + f * lanes + own] = q;
-    group.input_fwd[inputs + (F + f) * lanes + own] = shape;
-    group.gain_offset[gains + f * lanes + own] = 0.5f * (q - 1);
+  for (std::size_t f = 0; f < F; ++f) level += shape[f] = std::log(noise_power[f]);
+  for (float& each : shape)
+    each = 0.5f * (each - static_cast<float>(level / static_cast<double>(F)));
+  for (int t = 0; t < count; ++t) {
+    const std::span<const std::complex<float>> frame = noisy.frame(first + t);
+    const std::size_t gains = static_cast<std::size_t>(t) * F * lanes + own;
+    const std::size_t inputs = 2 * static_cast<std::size_t>(t) * F * lanes + own;
+    for (std::size_t f = 0; f < F; ++f) {
+      const float q = std::log(std::norm(frame[f]) / noise_power[f] + 0.1f);
+      // Both encoders read the frame; the backward one nothing at the last step.
+      for (Buffer<float>* input : {&group.input_fwd, &group.input_bwd}) {
+        (*input)[inputs + f * lanes] = q;
+        (*input)[inputs + (F + f) * lanes] = shape[f];
+      }
+      group.gain_offset[gains + f * lanes] = 0.5f * (q - 1);
+    }
   }
-  // The backward encoder reads the frame too; nothing at the last step.
-  for (std::size_t i = 0; i < 2 * F; ++i)
-    group.input_bwd[inputs + i * lanes + own] = group.input_fwd[inputs + i * lanes + own];
+  group.length[own] = count;
 }
 
 void apply_gains(const GainModel& model, std::span<Spectrogram> noisy,
@@ -84,28 +88,31 @@ void apply_gains(const GainModel& model, std::span<Spectrogram> noisy,
   int steps = 0;
   for (const Spectrogram& each : noisy) steps = std::max(steps, each.frames);
   const auto F = static_cast<std::size_t>(model.bins());
+  const std::size_t threads = static_cast<std::size_t>(team.size());
   model::BatchEngine<float> engine(model.window(), team, steps, kGroupLanes, false);
-  std::vector<model::LaneGroup<float>> groups(1);
-  std::vector<double> gains(static_cast<std::size_t>(steps) * F * kGroupLanes);
-  for (std::size_t first = 0; first < noisy.size(); first += kGroupLanes) {
-    const std::size_t count = std::min<std::size_t>(kGroupLanes, noisy.size() - first);
-    model::LaneGroup<float>& group = groups[0];
-    group.resize(model.architecture(), steps, kGroupLanes);
-    group.length.assign(kGroupLanes, 0);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Spectrogram& own = noisy[first + i];
-      group.length[i] = own.frames;
-      for (int t = 0; t < own.frames; ++t)
-        model.fill_frame(own.frame(t), noise_power[first + i], t, static_cast<int>(i), group);
+  std::vector<model::LaneGroup<float>> groups(threads);
+  std::vector<model::WindowMoments> moments(threads);
+  std::vector<std::vector<double>> gains(threads);
+  for (std::size_t g = 0; g < threads; ++g) {
+    gains[g].resize(static_cast<std::size_t>(steps) * F * kGroupLanes);
+    moments[g].gain = gains[g].data();
+  }
+  // As many groups at a time as there are threads.
+  for (std::size_t first = 0; first < noisy.size(); first += threads * kGroupLanes) {
+    const std::span<Spectrogram> some =
+        noisy.subspan(first, std::min(threads * kGroupLanes, noisy.size() - first));
+    for (model::LaneGroup<float>& group : groups) {
+      group.resize(model.architecture(), steps, kGroupLanes);
+      group.length.assign(kGroupLanes, 0);
     }
-    model::WindowMoments moments;
-    moments.gain = gains.data();
-    engine.forward(groups, {&moments, 1}).require_success();
-    for (std::size_t i = 0; i < count; ++i)
-      for (int t = 0; t < noisy[first + i].frames; ++t)
-        for (std::size_t f = 0; f < F; ++f)
-          noisy[first + i].frame(t)[f] *=
-              static_cast<float>(gains[(static_cast<std::size_t>(t) * F + f) * kGroupLanes + i]);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      model.fill_lane(some[i], noise_power[first + i], 0, some[i].frames,
+                      static_cast<int>(i % kGroupLanes), groups[i / kGroupLanes]);
+    engine.forward(groups, moments).require_success();
+    for (std::size_t i = 0; i < some.size(); ++i)
+      for (std::size_t k = 0; k < some[i].values.size(); ++k)
+        some[i].values[k] *=
+            static_cast<float>(gains[i / kGroupLanes][k * kGroupLanes + i % kGroupLanes]);
   }
 }
 

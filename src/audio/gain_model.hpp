@@ -36,9 +36,10 @@ class GainModel {
   model::WindowModel<float> window() const;
   const model::Architecture& architecture() const { return architecture_; }
 
-  /// Fills step `t` of a lane with a frame: what the networks read and where gains start from.
-  void fill_frame(std::span<const std::complex<float>> frame, std::span<const float> noise_power,
-                  int t, int lane, model::LaneGroup<float>& group) const;
+  /// Fills a lane with `count` frames from `first` on, and sets its length: what the networks read
+  /// and where gains start from.
+  void fill_lane(const Spectrogram& noisy, std::span<const float> noise_power, int first, int count,
+                 int lane, model::LaneGroup<float>& group) const;
 
   GainModel(const GainModel&) = delete;
   GainModel& operator=(const GainModel&) = delete;

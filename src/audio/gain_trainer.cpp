@@ -4,11 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
+#include <string>
 
 #include "audio/quiet_frames.hpp"
 #include "kalmia/error.hpp"
 #include "train/averaged_adam.hpp"
-#include "train/training_loop.hpp"
 
 namespace kalmia::audio {
 namespace {
@@ -37,30 +38,24 @@ Noisier make_noisier(std::span<const float> recording, std::span<const float> no
   return made;
 }
 
-// Frames first .. first + count - 1 in a lane, each scored by |G Z - T|^2 over `scale`.
-void fill_lane(const GainModel& model, const Noisier& made, int first, int count, double scale,
-               int lane, LaneGroup<float>& group) {
+// Frames first .. first + count - 1 in a lane, each scored by |G Z - T|^2 over the noise's power.
+void fill_lane(const GainModel& model, const Noisier& made, int first, int count, int lane,
+               LaneGroup<float>& group) {
+  model.fill_lane(made.input, made.power, first, count, lane, group);
+  const float power = std::accumulate(made.power.begin(), made.power.end(), 0.0f) /
+                      static_cast<float>(made.power.size());
   const auto F = static_cast<std::size_t>(model.bins());
   const auto lanes = static_cast<std::size_t>(group.lanes);
   for (int t = 0; t < count; ++t) {
     const auto frame = made.input.frame(first + t);
     const auto target = made.target.frame(first + t);
-    model.fill_frame(frame, made.power, t, lane, group);
     for (std::size_t f = 0; f < F; ++f) {
       const std::size_t at =
           (static_cast<std::size_t>(t) * F + f) * lanes + static_cast<std::size_t>(lane);
-      group.gain_square[at] = static_cast<float>(std::norm(frame[f]) / scale);
-      group.gain_product[at] =
-          static_cast<float>(std::real(std::conj(target[f]) * frame[f]) / scale);
+      group.gain_square[at] = std::norm(frame[f]) / power;
+      group.gain_product[at] = std::real(std::conj(target[f]) * frame[f]) / power;
     }
   }
-  group.length[static_cast<std::size_t>(lane)] = count;
-}
-
-double mean_of(const std::vector<float>& power) {
-  double sum = 0;
-  for (const float each : power) sum += each;
-  return sum / static_cast<double>(power.size());
 }
 
 class GainTrainee : public train::Trainee {
@@ -107,9 +102,8 @@ class GainTrainee : public train::Trainee {
 
   // Mean score of a frame, with the networks that the model has now.
   double held_out_loss() {
-    if (checked_.empty()) prepare_held_out();
-    model::BatchEngine<float> engine(model_.window(), team_, checked_[0].steps, kLanes, false);
-    const model::BatchResult result = engine.forward(checked_);
+    if (!checker_) prepare_held_out();
+    const model::BatchResult result = checker_->forward(checked_);
     return result.failed_lanes > 0 ? std::numeric_limits<double>::infinity()
                                    : result.nll / checked_frames_;
   }
@@ -129,8 +123,7 @@ class GainTrainee : public train::Trainee {
         const Noisier made = noisier(training_, i, random, thread);
         const int spare = std::max(0, made.input.frames - options_.frames);
         const int first = static_cast<int>(random.below(static_cast<std::size_t>(spare) + 1));
-        fill_lane(model_, made, first, std::min(options_.frames, made.input.frames),
-                  mean_of(made.power), lane, group);
+        fill_lane(model_, made, first, std::min(options_.frames, made.input.frames), lane, group);
       }
     });
   }
@@ -157,11 +150,13 @@ class GainTrainee : public train::Trainee {
         if (i >= count) break;
         RandomStream random(options_.seed, "held-out gains", i);
         const Noisier made = noisier(held_out_, i, random, thread);
-        fill_lane(model_, made, 0, made.input.frames, mean_of(made.power), lane, group);
+        fill_lane(model_, made, 0, made.input.frames, lane, group);
       }
     });
     for (const LaneGroup<float>& group : checked_)
       for (const int length : group.length) checked_frames_ += length;
+    checker_ =
+        std::make_unique<model::BatchEngine<float>>(model_.window(), team_, steps, kLanes, false);
   }
 
   GainModel& model_;
@@ -172,41 +167,31 @@ class GainTrainee : public train::Trainee {
   std::vector<Stft> stft_;  // one per thread
   std::unique_ptr<train::AveragedAdam<float>> networks_;
   std::vector<LaneGroup<float>> groups_, checked_;
-  std::unique_ptr<model::BatchEngine<float>> engine_;
+  std::unique_ptr<model::BatchEngine<float>> engine_, checker_;
   std::size_t update_ = 0;
   double checked_frames_ = 0;
 };
 
 }  // namespace
 
-FitSummary train_gains(GainModel& model, const GainData& training, const GainData& held_out,
-                       const GainTraining& options, ThreadTeam& team,
-                       const std::function<bool(FitProgress&)>& progress) {
+train::LoopResult train_gains(GainModel& model, const GainData& training, const GainData& held_out,
+                              const GainTraining& options, ThreadTeam& team,
+                              const std::function<bool(FitProgress&)>& progress) {
   if (training.recordings.empty() || held_out.recordings.empty())
     throw DataError("gains: there must be recordings to learn from and to choose by");
+  if (options.batch < kLanes || options.batch % kLanes != 0)
+    throw ConfigError("gains: batch = " + std::to_string(options.batch) +
+                      ", but it must be a positive multiple of " + std::to_string(kLanes));
   GainTrainee trainee(model, training, held_out, options, team);
-  FitSummary summary;
-  summary.static_held_out = trainee.held_out_loss();
   train::LoopOptions loop;
   loop.stage = "gains";
   loop.updates = options.updates;
-  loop.start_loss = summary.static_held_out;
+  loop.start_loss = trainee.held_out_loss();
   TrainOptions train;
   train.patience = options.patience;
-  train.seed = options.seed;
-  const train::LoopResult result = train::run_training(trainee, train, loop, progress);
+  train::LoopResult result = train::run_training(trainee, train, loop, progress);
   trainee.finish();
-  summary.stop_reason = result.stop_reason;
-  summary.networks = result.best_update > 0;
-  summary.updates = result.updates;
-  summary.best_update = result.best_update;
-  summary.best_held_out = result.best_held_out;
-  summary.skipped_updates = result.skipped_updates;
-  summary.rate_cuts = result.rate_cuts;
-  summary.network_seconds = result.seconds;
-  summary.steps_per_second = result.steps_per_second;
-  summary.checks = result.checks;
-  return summary;
+  return result;
 }
 
 }  // namespace kalmia::audio

@@ -6,7 +6,7 @@
 
 #include "audio/gain_model.hpp"
 #include "base/random.hpp"
-#include "kalmia/fit.hpp"
+#include "train/training_loop.hpp"
 
 namespace kalmia::audio {
 
@@ -41,8 +41,8 @@ struct GainTraining {
 /// Reference: Pang et al. (2021), Recorrupted-to-Recorrupted; Moran et al. (2020).
 ///
 /// Networks are chosen by the same loss on `held_out`.
-FitSummary train_gains(GainModel& model, const GainData& training, const GainData& held_out,
-                       const GainTraining& options, ThreadTeam& team,
-                       const std::function<bool(FitProgress&)>& progress);
+train::LoopResult train_gains(GainModel& model, const GainData& training, const GainData& held_out,
+                              const GainTraining& options, ThreadTeam& team,
+                              const std::function<bool(FitProgress&)>& progress);
 
 }  // namespace kalmia::audio

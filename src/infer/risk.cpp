@@ -14,7 +14,7 @@ namespace {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Deviations of the noise that a probe moves values by.
+// s of the comment in the header.
 constexpr double kStep = 0.25;
 
 // Noise of all values (steps x M) of each piece, with covariance R.

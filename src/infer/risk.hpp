@@ -21,9 +21,9 @@ enum class RiskOf { Linearized, Networks };
 ///   ((y - y_s)^2 - R + 2 sum_j R_j dy_s / dy_j) / R,   y_s = h(x[k] given all y),
 ///
 /// whose expectation is that of (y_s - h(x[k]))^2 / R for Gaussian noise and any smoother, leaking
-/// ones included. The sum is n (y_s(y + n) - y_s(y - n)) / 2, with n drawn for all values at once
-/// and like the noise, but smaller: what one does to another's place has no expectation. The same
-/// n are drawn for both smoothers, so that their estimates compare better than each is known. The
+/// ones included. The sum is n (y_s(y + s n) - y_s(y - s n)) / (2 s), for a small s and noise n
+/// drawn for all values at once: what one does to another's place has no expectation. The same n
+/// are drawn for both smoothers, so that their estimates compare better than each is known. The
 /// model's tails must be Gaussian and the pieces unweighted. NaN if nothing that counts is
 /// measured. Of long data the first kMostRiskSteps count. May throw NumericalError.
 inline constexpr int kRiskProbes = 4;

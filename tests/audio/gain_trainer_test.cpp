@@ -68,11 +68,10 @@ TEST(GainTrainer, LearnsFromNoiseAloneToBeatTheWienerFilter) {
   ThreadTeam team(2);
   GainModel model({256, 24, {24}}, 1);
   const Errors before = errors(model);
-  const FitSummary summary =
+  const train::LoopResult result =
       train_gains(model, voices(100, 1), voices(30, 501), small_training(), team, {});
-  EXPECT_TRUE(summary.networks);
-  EXPECT_LT(summary.best_held_out, summary.static_held_out);
-  EXPECT_EQ(summary.updates, 200);
+  EXPECT_GT(result.best_update, 100);
+  EXPECT_EQ(result.updates, 200);
   const Errors after = errors(model);
   EXPECT_LT(after.gains, 0.7 * before.gains);
   EXPECT_LT(after.gains, 0.9 * after.wiener);
@@ -94,11 +93,16 @@ TEST(GainTrainer, SameSeedSameNetworksWithOneThreadAndTwo) {
   EXPECT_NE(one, trained(1, 4));
 }
 
-TEST(GainTrainer, NothingToLearnFromIsAnError) {
+TEST(GainTrainer, WhatItCannotUseIsAnError) {
   ThreadTeam team(1);
   GainModel model({64, 6, {}}, 1);
   EXPECT_THROW(train_gains(model, {}, voices(1, 1), small_training(), team, {}), DataError);
   EXPECT_THROW(train_gains(model, voices(1, 1), {}, small_training(), team, {}), DataError);
+  for (const int batch : {0, 16, 40}) {
+    GainTraining options = small_training();
+    options.batch = batch;
+    EXPECT_THROW(train_gains(model, voices(1, 1), voices(1, 2), options, team, {}), ConfigError);
+  }
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "infer/model_impl.hpp"
-#include "kalmia/simulate.hpp"
 #include "model/model_file.hpp"
 #include "train/fusion_cases.hpp"
 #include "train/smoother_trainer.hpp"
@@ -38,14 +37,8 @@ struct Stage : SmootherTraining {
   }
 };
 
-Dataset oscillator(int steps = 2000) {
-  SimulateOptions options;
-  options.steps = steps;
-  return simulate("van-der-pol", options);
-}
-
 TEST(FusionTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
-  Stage s(oscillator());
+  Stage s(oscillator(2000));
   const std::string before = model::model_file_bytes(*s.model);
   std::string stage;
   s.train(s.team, [&](FitProgress& now) {
@@ -84,7 +77,7 @@ TEST(FusionTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
 }
 
 TEST(FusionTrainer, ASmootherThatIsNotBetterIsDropped) {
-  Stage s(oscillator());
+  Stage s(oscillator(2000));
   const std::string before = model::model_file_bytes(*s.model);
   s.options.train.updates = 20;
   s.summary.best_held_out = -100;
@@ -97,7 +90,7 @@ TEST(FusionTrainer, ASmootherThatIsNotBetterIsDropped) {
 }
 
 TEST(FusionTrainer, StopsWhereTheNoiseIsPredicted) {
-  Stage s(oscillator());
+  Stage s(oscillator(2000));
   s.summary.held_out_steps = 300;
   s.summary.noise_bound = s.summary.static_held_out + 100;
   s.train(s.team);
@@ -107,7 +100,7 @@ TEST(FusionTrainer, StopsWhereTheNoiseIsPredicted) {
 }
 
 TEST(FusionTrainer, ItsModelFileSmoothsAlike) {
-  Stage s(oscillator());
+  Stage s(oscillator(2000));
   s.options.train.updates = 40;
   s.train(s.team);
   ASSERT_TRUE(s.summary.smoother);
@@ -128,7 +121,7 @@ TEST(FusionTrainer, ItsModelFileSmoothsAlike) {
 // More held-out steps than are kept: the second stretch is left out, in the filter's loss too.
 TEST(FusionTrainer, ThinnedHeldOutDataAreScoredWhereTheyCount) {
   constexpr int kLong = 200000;
-  Stage s(oscillator());
+  Stage s(oscillator(2000));
   // The same again and again, and a noisier series.
   const std::vector<double>& once = s.c.data.series[0].y;
   std::vector<double> y, noisy;

@@ -6,17 +6,10 @@
 
 #include "infer/leak.hpp"
 #include "infer/model_impl.hpp"
-#include "kalmia/simulate.hpp"
 #include "train/fusion_cases.hpp"
 
 namespace kalmia::train {
 namespace {
-
-Dataset oscillator(int steps) {
-  SimulateOptions options;
-  options.steps = steps;
-  return simulate("van-der-pol", options);
-}
 
 // A smoother that is better than the filter, which is static.
 struct Trained : SmootherTraining {
@@ -29,7 +22,7 @@ struct Trained : SmootherTraining {
 
   double true_error(const std::string& method) {
     const Model smoother(std::make_shared<Model::Impl>(Model::Impl{std::move(model)}));
-    const Dataset other = oscillator(20000);
+    const Dataset other = oscillator(20000, 2);
     const Estimates found = smoother.smooth(other, 1, {method});
     double sum = 0;
     for (int k = 0; k < other.series[0].steps; ++k) {

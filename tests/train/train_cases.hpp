@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "kalmia/classical.hpp"
 #include "kalmia/data.hpp"
+#include "kalmia/simulate.hpp"
 #include "model/learned_model.hpp"
 #include "support/expert_spec.hpp"
 #include "train/static_stage.hpp"
@@ -119,5 +120,13 @@ struct Case {
     return d;
   }
 };
+
+/// A nonlinear oscillator, with truth.
+inline Dataset oscillator(int steps, std::uint64_t seed = 1) {
+  SimulateOptions options;
+  options.steps = steps;
+  options.seed = seed;
+  return simulate("van-der-pol", options);
+}
 
 }  // namespace kalmia::train

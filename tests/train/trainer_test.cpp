@@ -50,12 +50,6 @@ struct Stage {
   }
 };
 
-Dataset oscillator(int steps = 1500) {
-  SimulateOptions options;
-  options.steps = steps;
-  return simulate("van-der-pol", options);
-}
-
 TEST(DefaultUpdates, GrowWithTheDataWithinBounds) {
   EXPECT_EQ(default_updates(0, 1024), default_updates(100, 1024));
   EXPECT_GT(default_updates(100, 1024), 0);
@@ -65,7 +59,7 @@ TEST(DefaultUpdates, GrowWithTheDataWithinBounds) {
 }
 
 TEST(Trainer, ImprovesOnTheStaticModelAndSaysHow) {
-  Stage s(oscillator(), "constant-velocity", {});
+  Stage s(oscillator(1500), "constant-velocity", {});
   s.options.train.updates = 160;
   const std::unique_ptr<model::LearnedModel<float>> result = s.train();
   ASSERT_TRUE(result);
@@ -96,7 +90,7 @@ TEST(Trainer, ImprovesOnTheStaticModelAndSaysHow) {
 
 TEST(Trainer, LearnsTheNoiseFromWhereTheStaticStageLeftIt) {
   for (const Kind kind : {Kind::LearnDiagonal, Kind::LearnFull}) {
-    Dataset data = oscillator();
+    Dataset data = oscillator(1500);
     Dataset pair = data;
     pair.y_names = {"a", "b"};
     pair.series[0].y.clear();
@@ -126,7 +120,7 @@ TEST(Trainer, LearnsTheNoiseFromWhereTheStaticStageLeftIt) {
 }
 
 TEST(Trainer, GivenNoiseStaysAsGiven) {
-  Stage s(oscillator(), "constant-velocity", {Kind::Given, {0.09}});
+  Stage s(oscillator(1500), "constant-velocity", {Kind::Given, {0.09}});
   s.options.train.updates = 40;
   const std::unique_ptr<model::LearnedModel<float>> result = s.train();
   ASSERT_TRUE(result);
@@ -186,7 +180,7 @@ TEST(Trainer, PatienceEndsIt) {
 }
 
 TEST(Trainer, StopsWhereTheNoiseIsPredicted) {
-  Stage s(oscillator(), "constant-velocity", {});
+  Stage s(oscillator(1500), "constant-velocity", {});
   s.summary.held_out_steps = 300;
   s.summary.noise_bound = s.summary.static_held_out + 1;
   s.train();
@@ -196,7 +190,7 @@ TEST(Trainer, StopsWhereTheNoiseIsPredicted) {
 }
 
 TEST(Trainer, InterruptedItReturnsTheBestSoFar) {
-  Stage s(oscillator(), "constant-velocity", {});
+  Stage s(oscillator(1500), "constant-velocity", {});
   s.options.train.updates = 1000000;
   s.options.train.patience = 1000000;
   int reports = 0;
@@ -235,7 +229,7 @@ TEST(Trainer, LongGaps) {
 
 // A rate of 1 throws the networks about; what comes back is no worse than the static model.
 TEST(Trainer, AMuchTooHighRateDestroysNothing) {
-  Dataset data = oscillator();
+  Dataset data = oscillator(1500);
   SpoilOptions spoil_options;
   spoil_options.outliers = 0.03;
   spoil_options.outlier_size = 30;

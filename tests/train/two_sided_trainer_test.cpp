@@ -4,19 +4,12 @@
 
 #include "infer/model_impl.hpp"
 #include "infer/two_sided_run.hpp"
-#include "kalmia/simulate.hpp"
 #include "model/model_file.hpp"
 #include "train/fusion_cases.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
 namespace {
-
-Dataset oscillator(int steps = 2000) {
-  SimulateOptions options;
-  options.steps = steps;
-  return simulate("van-der-pol", options);
-}
 
 struct Stage : SmootherTraining {
   Stage(const Dataset& data, const std::string& kind) : SmootherTraining(data, kind, 150) {}
@@ -25,7 +18,7 @@ struct Stage : SmootherTraining {
 TEST(TwoSidedTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
   for (const char* kind : {"recurrent", "recursive", "recursive-alternative"}) {
     SCOPED_TRACE(kind);
-    Stage s(oscillator(), kind);
+    Stage s(oscillator(2000), kind);
     if (std::string(kind) != "recurrent") s.options.train.updates = 40;  // it starts as the filter
     const std::string before = model::model_file_bytes(*s.model);
     s.train(s.team);
@@ -59,7 +52,7 @@ TEST(TwoSidedTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
 }
 
 TEST(TwoSidedTrainer, ASmootherThatIsNotBetterIsDropped) {
-  Stage s(oscillator(), "recurrent");
+  Stage s(oscillator(2000), "recurrent");
   const std::string before = model::model_file_bytes(*s.model);
   s.options.train.updates = 20;
   s.summary.best_held_out = -100;
@@ -71,7 +64,7 @@ TEST(TwoSidedTrainer, ASmootherThatIsNotBetterIsDropped) {
 
 // Below the honest bound the noise itself is predicted: training ends, and what was honest is kept.
 TEST(TwoSidedTrainer, StopsWhereTheNoiseIsPredicted) {
-  Stage s(oscillator(), "recursive");
+  Stage s(oscillator(2000), "recursive");
   s.summary.held_out_steps = 300;
   s.summary.noise_bound = s.summary.static_held_out + 100;
   s.train(s.team);
@@ -81,7 +74,7 @@ TEST(TwoSidedTrainer, StopsWhereTheNoiseIsPredicted) {
 }
 
 TEST(TwoSidedTrainer, ItsModelFileSmoothsAlike) {
-  Stage s(oscillator(), "recurrent");
+  Stage s(oscillator(2000), "recurrent");
   s.options.train.updates = 60;
   s.summary.best_held_out = 100;
   s.train(s.team);
