@@ -1,5 +1,6 @@
 #include "train/smoother_choice.hpp"
 
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -36,7 +37,9 @@ void choose_smoother(model::LearnedModel<float>& model, const ScaledData& data, 
   };
   summary.smoother_risk = risk(infer::RiskOf::Networks);
   summary.linearized_risk = risk(infer::RiskOf::Linearized);
-  summary.smoother = keep || !(summary.smoother_risk >= summary.linearized_risk);
+  // Networks that fail where the linearized smoother does not are no better.
+  summary.smoother = keep || std::isnan(summary.linearized_risk) ||
+                     summary.smoother_risk < summary.linearized_risk;
   if (!summary.smoother) model.set_smoother({}, {});
 }
 

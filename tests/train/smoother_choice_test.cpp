@@ -70,6 +70,17 @@ TEST(SmootherChoice, TheTrainedOneStaysIfItIsBetterOrWanted) {
   EXPECT_LT(better.summary.smoother_risk, better.summary.linearized_risk);
 }
 
+TEST(SmootherChoice, ASmootherThatFailsIsNotKept) {
+  Trained s;
+  const std::vector<float> broken(s.model->smoother()->parameters().size(), 1e30f);
+  s.model->set_smoother_parameters(broken);
+  s.choose(false);
+  EXPECT_TRUE(std::isnan(s.summary.smoother_risk));
+  EXPECT_GT(s.summary.linearized_risk, 0);
+  EXPECT_FALSE(s.summary.smoother);
+  EXPECT_EQ(s.model->smoother(), nullptr);
+}
+
 TEST(SmootherChoice, SaysHowMuchLeaks) {
   Trained s("recursive", 40);
   s.choose(true);
