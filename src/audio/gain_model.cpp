@@ -12,13 +12,12 @@ using model::kGroupLanes;
 
 model::ArchitectureOptions options_of(const GainSizes& sizes) {
   model::ArchitectureOptions options;
-  const int bins = sizes.window / 2 + 1;
-  options.input_dim = 2 * bins;
+  options.input_dim = sizes.width + 2 * sizes.reach + sizes.sections + 1;
   options.hidden = sizes.hidden;
   options.decoder = sizes.decoder;
   options.recursive = false;
   options.two_sided = true;
-  options.gains = bins;
+  options.gains = sizes.width;
   return options;
 }
 
@@ -56,63 +55,76 @@ model::WindowModel<float> GainModel::window() const {
   return model;
 }
 
-void GainModel::fill_lane(const Spectrogram& noisy, std::span<const float> noise_power, int first,
-                          int count, int lane, model::LaneGroup<float>& group) const {
-  const auto F = static_cast<std::size_t>(bins());
-  const auto lanes = static_cast<std::size_t>(group.lanes), own = static_cast<std::size_t>(lane);
-  // The noise's spectrum relative to its level.
-  std::vector<float> shape(F);
-  double level = 0;
-  for (std::size_t f = 0; f < F; ++f) level += shape[f] = std::log(noise_power[f]);
-  for (float& each : shape)
-    each = 0.5f * (each - static_cast<float>(level / static_cast<double>(F)));
-  for (int t = 0; t < count; ++t) {
-    const std::span<const std::complex<float>> frame = noisy.frame(first + t);
-    const std::size_t gains = static_cast<std::size_t>(t) * F * lanes + own;
-    const std::size_t inputs = 2 * static_cast<std::size_t>(t) * F * lanes + own;
-    for (std::size_t f = 0; f < F; ++f) {
-      const float q = std::log(std::norm(frame[f]) / noise_power[f] + 0.1f);
-      // Both encoders read the frame; the backward one nothing at the last step.
-      for (Buffer<float>* input : {&group.input_fwd, &group.input_bwd}) {
-        (*input)[inputs + f * lanes] = q;
-        (*input)[inputs + (F + f) * lanes] = shape[f];
-      }
-      group.gain_offset[gains + f * lanes] = 0.5f * (q - 1);
-    }
+void GainModel::fill_lane(const GainFeatures& features, int band, int first, int count, int lane,
+                          model::LaneGroup<float>& group) const {
+  const auto lanes = static_cast<std::size_t>(group.lanes);
+  const float place = 2 * static_cast<float>(band) / static_cast<float>(bands()) - 1;
+  const int low = band * sizes_.width;
+  std::size_t input = static_cast<std::size_t>(lane), gain = input;
+  for (int t = first; t < first + count; ++t) {
+    // Both encoders read the frame.
+    const auto read = [&](float value) {
+      group.input_fwd[input] = group.input_bwd[input] = value;
+      input += lanes;
+    };
+    for (int f = low - sizes_.reach; f < low + sizes_.width + sizes_.reach; ++f)
+      read(features.ratio(t, f));
+    for (const float mean : features.sections(t)) read(mean);
+    read(place);
+    for (int f = low; f < low + sizes_.width; ++f, gain += lanes)
+      group.gain_offset[gain] = 0.5f * (features.ratio(t, f) - 1);
   }
-  group.length[own] = count;
+  group.length[static_cast<std::size_t>(lane)] = count;
 }
 
 void apply_gains(const GainModel& model, std::span<Spectrogram> noisy,
                  std::span<const std::vector<float>> noise_power, ThreadTeam& team) {
   int steps = 0;
   for (const Spectrogram& each : noisy) steps = std::max(steps, each.frames);
-  const auto F = static_cast<std::size_t>(model.bins());
   const std::size_t threads = static_cast<std::size_t>(team.size());
+  const int width = model.sizes().width, bands = model.bands();
+  const auto groups_each = static_cast<std::size_t>((bands + kGroupLanes - 1) / kGroupLanes);
   model::BatchEngine<float> engine(model.window(), team, steps, kGroupLanes, false);
   std::vector<model::LaneGroup<float>> groups(threads);
   std::vector<model::WindowMoments> moments(threads);
   std::vector<std::vector<double>> gains(threads);
   for (std::size_t g = 0; g < threads; ++g) {
-    gains[g].resize(static_cast<std::size_t>(steps) * F * kGroupLanes);
+    gains[g].resize(static_cast<std::size_t>(steps * width) * kGroupLanes);
     moments[g].gain = gains[g].data();
+    groups[g].resize(model.architecture(), steps, kGroupLanes);
   }
-  // As many groups at a time as there are threads.
-  for (std::size_t first = 0; first < noisy.size(); first += threads * kGroupLanes) {
-    const std::span<Spectrogram> some =
-        noisy.subspan(first, std::min(threads * kGroupLanes, noisy.size() - first));
-    for (model::LaneGroup<float>& group : groups) {
-      group.resize(model.architecture(), steps, kGroupLanes);
+  std::vector<GainFeatures> features;
+  for (std::size_t i = 0; i < noisy.size(); ++i)
+    features.emplace_back(noisy[i], noise_power[i], model.sizes().sections);
+  // As many groups at a time as there are threads; group g of a recording has the bands from
+  // g * kGroupLanes on.
+  const std::size_t all = noisy.size() * groups_each;
+  for (std::size_t first = 0; first < all; first += threads) {
+    const std::size_t some = std::min(threads, all - first);
+    team.run(static_cast<int>(some), [&](int g, int) {
+      model::LaneGroup<float>& group = groups[static_cast<std::size_t>(g)];
       group.length.assign(kGroupLanes, 0);
+      const std::size_t index = first + static_cast<std::size_t>(g);
+      const GainFeatures& own = features[index / groups_each];
+      const int low = static_cast<int>(index % groups_each) * kGroupLanes;
+      for (int lane = 0; lane < std::min(kGroupLanes, bands - low); ++lane)
+        model.fill_lane(own, low + lane, 0, own.frames(), lane, group);
+    });
+    engine.forward(std::span(groups).first(some), std::span(moments).first(some)).require_success();
+    for (std::size_t g = 0; g < some; ++g) {
+      Spectrogram& own = noisy[(first + g) / groups_each];
+      const int low = static_cast<int>((first + g) % groups_each) * kGroupLanes;
+      const int high = std::min(bands, low + kGroupLanes);
+      for (int t = 0; t < own.frames; ++t) {
+        const std::span<std::complex<float>> frame = own.frame(t);
+        for (int f = low * width; f < (high == bands ? own.bins : high * width); ++f) {
+          const int known = std::min(f, bands * width - 1);
+          frame[static_cast<std::size_t>(f)] *=
+              static_cast<float>(gains[g][static_cast<std::size_t>(
+                  (t * width + known % width) * kGroupLanes + known / width - low)]);
+        }
+      }
     }
-    for (std::size_t i = 0; i < some.size(); ++i)
-      model.fill_lane(some[i], noise_power[first + i], 0, some[i].frames,
-                      static_cast<int>(i % kGroupLanes), groups[i / kGroupLanes]);
-    engine.forward(groups, moments).require_success();
-    for (std::size_t i = 0; i < some.size(); ++i)
-      for (std::size_t k = 0; k < some[i].values.size(); ++k)
-        some[i].values[k] *=
-            static_cast<float>(gains[i / kGroupLanes][k * kGroupLanes + i % kGroupLanes]);
   }
 }
 

@@ -1,27 +1,32 @@
 // Networks that tell speech from noise: gains for the short-time spectrum of a recording.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "audio/gain_features.hpp"
 #include "audio/stft.hpp"
 #include "model/batch.hpp"
 
 namespace kalmia::audio {
 
 struct GainSizes {
-  int window = 512;  ///< samples of a frame
-  int hidden = 128;  ///< units of each of the two encoders
-  std::vector<int> decoder = {128};
+  int window = 512;   ///< samples of a frame
+  int width = 4;      ///< bins of a band
+  int reach = 8;      ///< bins on either side of a band that its networks see
+  int sections = 16;  ///< means over the whole spectrum that they see besides
+  int hidden = 48;    ///< units of each of the two encoders
+  std::vector<int> decoder = {32};
 };
 
-/// Estimates speech S = G Y from noisy frames Y, the gain G of each bin in 0..1. An encoder reads
-/// the frames forwards, one backwards; they see each bin's power over that of the noise, N, and the
-/// shape of N, so that nothing depends on how loud a recording is. Before anything is learned
+/// Estimates speech S = G Y from noisy frames Y, the gain G of each bin in 0..1. The spectrum is
+/// cut into bands of a few bins; the same networks, an encoder that reads the frames forwards and
+/// one backwards, look at each band with what is around it. What they learn about a band holds for
+/// all: they have 64 times the examples that networks for the whole spectrum have, and cannot learn
+/// the spectra of a few noises by heart. Before anything is learned
 ///
-///   G = sigmoid(offset),   offset = (q - 1) / 2,   q = log(|Y|^2 / N + 0.1).
+///   G = sigmoid(offset),   offset = (q - 1) / 2,   q of GainFeatures.
 class GainModel {
  public:
   /// With parameters to start from.
@@ -30,16 +35,18 @@ class GainModel {
 
   const GainSizes& sizes() const { return sizes_; }
   int bins() const { return sizes_.window / 2 + 1; }
+  /// Bins that are left over at the top have the gain of the highest band's last.
+  int bands() const { return bins() / sizes_.width; }
   std::span<const float> parameters() const { return parameters_; }
   void set_parameters(std::span<const float> parameters);
   /// For the engine; its pointers stay good as long as the model is where it is.
   model::WindowModel<float> window() const;
   const model::Architecture& architecture() const { return architecture_; }
 
-  /// Fills a lane with `count` frames from `first` on, and sets its length: what the networks read
-  /// and where gains start from.
-  void fill_lane(const Spectrogram& noisy, std::span<const float> noise_power, int first, int count,
-                 int lane, model::LaneGroup<float>& group) const;
+  /// Fills a lane with a band of `count` frames from `first` on, and sets its length: what the
+  /// networks read and where gains start from.
+  void fill_lane(const GainFeatures& features, int band, int first, int count, int lane,
+                 model::LaneGroup<float>& group) const;
 
   GainModel(const GainModel&) = delete;
   GainModel& operator=(const GainModel&) = delete;

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <string>
 
-#include "audio/quiet_frames.hpp"
+#include "audio/noise_power.hpp"
 #include "kalmia/error.hpp"
 #include "train/averaged_adam.hpp"
 
@@ -26,35 +26,63 @@ struct Noisier {
   std::vector<float> power;
 };
 
-Noisier make_noisier(std::span<const float> recording, std::span<const float> noise, double more,
-                     Stft& stft) {
+Noisier make_noisier(std::span<const float> recording, std::span<const float> noise,
+                     std::span<const float> disturbance, double more, Stft& stft) {
   std::vector<float> z(recording.begin(), recording.end()), target = z;
   for (std::size_t n = 0; n < z.size(); ++n) {
     z[n] += static_cast<float>(more * noise[n]);
     target[n] -= static_cast<float>(noise[n] / more);
   }
+  for (std::size_t n = 0; n < disturbance.size(); ++n) z[n] += disturbance[n];
   Noisier made{stft.forward(z), stft.forward(target), {}};
-  made.power = mean_power(made.input, quiet_frames(made.input));
+  made.power = noise_power(made.input);
   return made;
 }
 
-// Frames first .. first + count - 1 in a lane, each scored by |G Z - T|^2 over the noise's power.
-void fill_lane(const GainModel& model, const Noisier& made, int first, int count, int lane,
-               LaneGroup<float>& group) {
-  model.fill_lane(made.input, made.power, first, count, lane, group);
+// Bands of a recording that an update reads: each of the lower kLow, where speech is strongest, and
+// as many of the others, which then count for those that were left out.
+constexpr int kLow = kLanes / 2;
+
+struct Band {
+  int index;
+  float weight;
+};
+
+std::vector<Band> choose_bands(int bands, RandomStream& random) {
+  std::vector<Band> chosen;
+  for (int b = 0; b < std::min(kLow, bands); ++b) chosen.push_back({b, 1});
+  const int others = bands - kLow;
+  for (int k = 0; k < std::min(kLow, others); ++k) {
+    // One of each of kLow stretches.
+    const int count = std::min(kLow, others);
+    const int from = kLow + others * k / count, to = kLow + others * (k + 1) / count;
+    chosen.push_back({from + static_cast<int>(random.below(static_cast<std::uint64_t>(to - from))),
+                      static_cast<float>(to - from)});
+  }
+  return chosen;
+}
+
+// Frames first .. first + count - 1 of bands in the lanes of a group, each bin scored by
+// |G Z - T|^2 over the noise's power.
+void fill_group(const GainModel& model, const Noisier& made, std::span<const Band> bands, int first,
+                int count, LaneGroup<float>& group) {
+  const GainFeatures features(made.input, made.power, model.sizes().sections);
   const float power = std::accumulate(made.power.begin(), made.power.end(), 0.0f) /
                       static_cast<float>(made.power.size());
-  const auto F = static_cast<std::size_t>(model.bins());
+  const int width = model.sizes().width;
   const auto lanes = static_cast<std::size_t>(group.lanes);
-  for (int t = 0; t < count; ++t) {
-    const auto frame = made.input.frame(first + t);
-    const auto target = made.target.frame(first + t);
-    for (std::size_t f = 0; f < F; ++f) {
-      const std::size_t at =
-          (static_cast<std::size_t>(t) * F + f) * lanes + static_cast<std::size_t>(lane);
-      group.gain_square[at] = std::norm(frame[f]) / power;
-      group.gain_product[at] = std::real(std::conj(target[f]) * frame[f]) / power;
-    }
+  for (std::size_t lane = 0; lane < bands.size(); ++lane) {
+    model.fill_lane(features, bands[lane].index, first, count, static_cast<int>(lane), group);
+    const float weight = bands[lane].weight / power;
+    std::size_t at = lane;
+    for (int t = first; t < first + count; ++t)
+      for (int f = bands[lane].index * width; f < (bands[lane].index + 1) * width; ++f) {
+        const std::complex<float> z = made.input.frame(t)[static_cast<std::size_t>(f)];
+        const std::complex<float> target = made.target.frame(t)[static_cast<std::size_t>(f)];
+        group.gain_square[at] = weight * std::norm(z);
+        group.gain_product[at] = weight * std::real(std::conj(target) * z);
+        at += lanes;
+      }
   }
 }
 
@@ -67,7 +95,7 @@ class GainTrainee : public train::Trainee {
     nn::AdamOptions adam;
     adam.learning_rate = options.learning_rate;
     networks_ = std::make_unique<train::AveragedAdam<float>>(model.parameters(), adam);
-    groups_.resize(static_cast<std::size_t>(options.batch / kLanes));
+    groups_.resize(static_cast<std::size_t>(options.batch));
     engine_ = std::make_unique<model::BatchEngine<float>>(model.window(), team, options.frames,
                                                           kLanes, true);
   }
@@ -110,21 +138,18 @@ class GainTrainee : public train::Trainee {
 
  private:
   void fill_batch() {
-    team_.run(static_cast<int>(groups_.size()), [&](int g, int thread) {
+    team_.run(options_.batch, [&](int g, int thread) {
       LaneGroup<float>& group = groups_[static_cast<std::size_t>(g)];
       group.resize(model_.architecture(), options_.frames, kLanes);
       group.length.assign(kLanes, 0);
-      for (int lane = 0; lane < kLanes; ++lane) {
-        RandomStream random(options_.seed, "gains",
-                            static_cast<std::uint64_t>(
-                                (update_ * groups_.size() + static_cast<std::size_t>(g)) * kLanes +
-                                static_cast<std::size_t>(lane)));
-        const std::size_t i = random.below(training_.recordings.size());
-        const Noisier made = noisier(training_, i, random, thread);
-        const int spare = std::max(0, made.input.frames - options_.frames);
-        const int first = static_cast<int>(random.below(static_cast<std::size_t>(spare) + 1));
-        fill_lane(model_, made, first, std::min(options_.frames, made.input.frames), lane, group);
-      }
+      RandomStream random(options_.seed, "gains",
+                          update_ * groups_.size() + static_cast<std::size_t>(g));
+      const std::size_t i = random.below(training_.recordings.size());
+      const Noisier made = noisier(training_, i, random, thread);
+      const int spare = std::max(0, made.input.frames - options_.frames);
+      const int first = static_cast<int>(random.below(static_cast<std::size_t>(spare) + 1));
+      fill_group(model_, made, choose_bands(model_.bands(), random), first,
+                 std::min(options_.frames, made.input.frames), group);
     });
   }
 
@@ -132,7 +157,13 @@ class GainTrainee : public train::Trainee {
     const std::vector<float>& recording = data.recordings[i];
     std::vector<float> noise(recording.size());
     data.noise(i, random, noise);
-    return make_noisier(recording, noise, options_.more, stft_[static_cast<std::size_t>(thread)]);
+    std::vector<float> disturbance;
+    if (data.disturbance) {
+      disturbance.resize(recording.size());
+      data.disturbance(i, random, disturbance);
+    }
+    return make_noisier(recording, noise, disturbance, options_.more,
+                        stft_[static_cast<std::size_t>(thread)]);
   }
 
   void prepare_held_out() {
@@ -140,18 +171,14 @@ class GainTrainee : public train::Trainee {
     int steps = 0;
     for (std::size_t i = 0; i < count; ++i)
       steps = std::max(steps, stft_[0].frames(held_out_.recordings[i].size()));
-    checked_.resize((count + kLanes - 1) / kLanes);
-    team_.run(static_cast<int>(checked_.size()), [&](int g, int thread) {
+    checked_.resize(count);
+    team_.run(static_cast<int>(count), [&](int g, int thread) {
       LaneGroup<float>& group = checked_[static_cast<std::size_t>(g)];
       group.resize(model_.architecture(), steps, kLanes);
       group.length.assign(kLanes, 0);
-      for (int lane = 0; lane < kLanes; ++lane) {
-        const std::size_t i = static_cast<std::size_t>(g) * kLanes + static_cast<std::size_t>(lane);
-        if (i >= count) break;
-        RandomStream random(options_.seed, "held-out gains", i);
-        const Noisier made = noisier(held_out_, i, random, thread);
-        fill_lane(model_, made, 0, made.input.frames, lane, group);
-      }
+      RandomStream random(options_.seed, "held-out gains", static_cast<std::uint64_t>(g));
+      const Noisier made = noisier(held_out_, static_cast<std::size_t>(g), random, thread);
+      fill_group(model_, made, choose_bands(model_.bands(), random), 0, made.input.frames, group);
     });
     for (const LaneGroup<float>& group : checked_)
       for (const int length : group.length) checked_frames_ += length;
@@ -179,9 +206,9 @@ train::LoopResult train_gains(GainModel& model, const GainData& training, const 
                               const std::function<bool(FitProgress&)>& progress) {
   if (training.recordings.empty() || held_out.recordings.empty())
     throw DataError("gains: there must be recordings to learn from and to choose by");
-  if (options.batch < kLanes || options.batch % kLanes != 0)
+  if (options.batch < 1)
     throw ConfigError("gains: batch = " + std::to_string(options.batch) +
-                      ", but it must be a positive multiple of " + std::to_string(kLanes));
+                      ", but it must be 1 at least");
   GainTrainee trainee(model, training, held_out, options, team);
   train::LoopOptions loop;
   loop.stage = "gains";

@@ -18,13 +18,14 @@ using NoiseMaker =
 struct GainData {
   std::vector<std::vector<float>> recordings;
   NoiseMaker noise;
+  NoiseMaker disturbance;  ///< of any kind, for the input alone; may be empty
 };
 
 struct GainTraining {
   int updates = 2000;
-  int frames = 64;  ///< of a recording that one update reads
-  int batch = 64;   ///< recordings in an update, a multiple of 32
-  double more = 1;  ///< deviation of the noise that is added, over the recording's own
+  int frames = 128;  ///< of a recording that one update reads
+  int batch = 24;    ///< recordings in an update
+  double more = 1;   ///< deviation of the noise that is added, over the recording's own
   double learning_rate = 2e-3;
   int patience = 12;
   std::uint64_t seed = 1;

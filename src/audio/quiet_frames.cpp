@@ -46,10 +46,15 @@ std::vector<int> smallest(const std::vector<int>& frames, const std::vector<doub
 
 }  // namespace
 
-std::vector<int> quiet_frames(const Spectrogram& noisy, const QuietOptions& options) {
+std::vector<int> whole_frames(const Spectrogram& noisy) {
   std::vector<int> frames;
   const int cut = noisy.frames > 2 * kCut ? kCut : 0;
   for (int t = cut; t < noisy.frames - cut; ++t) frames.push_back(t);
+  return frames;
+}
+
+std::vector<int> quiet_frames(const Spectrogram& noisy, const QuietOptions& options) {
+  const std::vector<int> frames = whole_frames(noisy);
   const auto share = static_cast<std::size_t>(options.share * static_cast<double>(frames.size()));
   const std::size_t count =
       std::min(frames.size(), std::max(share, static_cast<std::size_t>(options.fewest)));

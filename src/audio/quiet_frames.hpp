@@ -24,8 +24,10 @@ struct QuietOptions {
   int fewest = 12;      ///< frames, if there are as many
 };
 
-/// The quiet frames of a recording, in their order. Frames that reach beyond its ends are left out,
-/// unless there are no others.
+/// All frames but those that reach beyond the ends of the recording, unless there are no others.
+std::vector<int> whole_frames(const Spectrogram& noisy);
+
+/// The quiet ones of the whole frames, in their order.
 std::vector<int> quiet_frames(const Spectrogram& noisy, const QuietOptions& options = {});
 
 /// Mean of |Y|^2 over these frames, for each bin; never less than kLeastPower.

@@ -1,0 +1,22 @@
+// Noise of a kind that networks have not met.
+#pragma once
+
+#include <span>
+
+#include "base/random.hpp"
+
+namespace kalmia::audio {
+
+/// Gaussian noise of mean square 1 with a spectrum drawn at random: that of two resonances, each
+/// anywhere between none and a sharp one.
+void draw_coloured_noise(RandomStream& random, std::span<float> noise);
+
+/// Noise as it happens beside speech, drawn at random: nothing, coloured noise that stays as it is,
+/// or coloured noise that rises and falls. `level` is the root mean square of the noise that a
+/// recording has already; what is added is between a quarter of it and somewhat more.
+///
+/// Networks that shall tell speech from noise must not know one noise only. What is added to their
+/// input alone they learn to take away, whatever it is, and nothing clean is needed for that.
+void draw_disturbance(RandomStream& random, float level, std::span<float> noise);
+
+}  // namespace kalmia::audio
