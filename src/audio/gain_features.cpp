@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "audio/wiener.hpp"
+
 namespace kalmia::audio {
 namespace {
 
@@ -28,7 +30,9 @@ GainFeatures::GainFeatures(const Spectrogram& noisy, std::span<const float> nois
       bins_(noisy.bins),
       sections_(sections),
       ratios_(noisy.values.size()),
+      wiener_(signal_ratios(noisy, noise_power)),
       means_(static_cast<std::size_t>(noisy.frames * sections)) {
+  for (float& each : wiener_) each = std::log(each);
   const std::vector<int> borders = section_borders(bins_, sections);
   for (int t = 0; t < frames_; ++t) {
     const std::span<const std::complex<float>> frame = noisy.frame(t);

@@ -12,7 +12,8 @@ namespace kalmia::audio {
 ///
 ///   q = log(|Y|^2 / N + 0.1),
 ///
-/// and its means over sections of the spectrum. Nothing depends on how loud a recording is.
+/// its means over sections of the spectrum, and the logarithm of the ratio of signal to noise that
+/// the Wiener filter finds. Nothing depends on how loud a recording is.
 class GainFeatures {
  public:
   GainFeatures(const Spectrogram& noisy, std::span<const float> noise_power, int sections);
@@ -22,6 +23,8 @@ class GainFeatures {
   float ratio(int t, int f) const {
     return f < 0 || f >= bins_ ? kNoiseAlone : ratios_[static_cast<std::size_t>(t * bins_ + f)];
   }
+  /// log r of the Wiener filter: its gain is sigmoid(log r).
+  float wiener(int t, int f) const { return wiener_[static_cast<std::size_t>(t * bins_ + f)]; }
   /// Means over sections from low to high frequencies, each wider than the last.
   std::span<const float> sections(int t) const {
     const auto width = static_cast<std::size_t>(sections_);
@@ -34,6 +37,7 @@ class GainFeatures {
  private:
   int frames_, bins_, sections_;
   std::vector<float> ratios_;  // frame after frame
+  std::vector<float> wiener_;
   std::vector<float> means_;
 };
 

@@ -12,7 +12,7 @@ using model::kGroupLanes;
 
 model::ArchitectureOptions options_of(const GainSizes& sizes) {
   model::ArchitectureOptions options;
-  options.input_dim = sizes.width + 2 * sizes.reach + sizes.sections + 1;
+  options.input_dim = 2 * sizes.width + 2 * sizes.reach + sizes.sections + 1;
   options.hidden = sizes.hidden;
   options.decoder = sizes.decoder;
   options.recursive = false;
@@ -71,8 +71,11 @@ void GainModel::fill_lane(const GainFeatures& features, int band, int first, int
       read(features.ratio(t, f));
     for (const float mean : features.sections(t)) read(mean);
     read(place);
-    for (int f = low; f < low + sizes_.width; ++f, gain += lanes)
-      group.gain_offset[gain] = 0.5f * (features.ratio(t, f) - 1);
+    for (int f = low; f < low + sizes_.width; ++f, gain += lanes) {
+      const float odds = features.wiener(t, f);
+      read(0.5f * odds);
+      group.gain_offset[gain] = odds;
+    }
   }
   group.length[static_cast<std::size_t>(lane)] = count;
 }

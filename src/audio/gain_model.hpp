@@ -26,7 +26,9 @@ struct GainSizes {
 /// all: they have 64 times the examples that networks for the whole spectrum have, and cannot learn
 /// the spectra of a few noises by heart. Before anything is learned
 ///
-///   G = sigmoid(offset),   offset = (q - 1) / 2,   q of GainFeatures.
+///   G = sigmoid(log r),   r the Wiener filter's ratio of signal to noise,
+///
+/// so that networks begin as the Wiener filter, and learn what is to be changed of it.
 class GainModel {
  public:
   /// With parameters to start from.

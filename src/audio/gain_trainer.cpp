@@ -73,10 +73,11 @@ void fill_group(const GainModel& model, const Noisier& made, std::span<const Ban
   const auto lanes = static_cast<std::size_t>(group.lanes);
   for (std::size_t lane = 0; lane < bands.size(); ++lane) {
     model.fill_lane(features, bands[lane].index, first, count, static_cast<int>(lane), group);
-    const float weight = bands[lane].weight / power;
     std::size_t at = lane;
     for (int t = first; t < first + count; ++t)
       for (int f = bands[lane].index * width; f < (bands[lane].index + 1) * width; ++f) {
+        const float weight =
+            bands[lane].weight / std::sqrt(power * made.power[static_cast<std::size_t>(f)]);
         const std::complex<float> z = made.input.frame(t)[static_cast<std::size_t>(f)];
         const std::complex<float> target = made.target.frame(t)[static_cast<std::size_t>(f)];
         group.gain_square[at] = weight * std::norm(z);

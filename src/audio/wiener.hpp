@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "audio/stft.hpp"
 
@@ -14,11 +15,15 @@ struct WienerOptions {
   double least_ratio = 1e-3;
 };
 
-/// Multiplies each bin by G = r / (1 + r) with the ratio r of signal to noise,
+/// The ratio r of signal to noise in each bin of all frames,
 ///
-///   r[t] = memory |S[t-1]|^2 / N + (1 - memory) max(|Y[t]|^2 / N - 1, 0),   S = G Y,
+///   r[t] = memory |S[t-1]|^2 / N + (1 - memory) max(|Y[t]|^2 / N - 1, 0),   S = r / (1 + r) Y,
 ///
-/// and N the noise's power of each bin. Reference: Ephraim & Malah (1984), Scalart & Filho (1996).
+/// with N the noise's power of each bin. Reference: Ephraim & Malah (1984), Scalart & Filho (1996).
+std::vector<float> signal_ratios(const Spectrogram& noisy, std::span<const float> noise_power,
+                                 const WienerOptions& options = {});
+
+/// Multiplies each bin by G = r / (1 + r).
 void wiener_filter(std::span<const float> noise_power, const WienerOptions& options,
                    Spectrogram& noisy);
 

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "audio/wiener.hpp"
+
 namespace kalmia::test {
 namespace {
 
@@ -19,6 +21,9 @@ TEST(GainFeatures, AreRatiosToTheNoise) {
   EXPECT_FLOAT_EQ(features.ratio(0, 1), std::log(0.1f));
   EXPECT_FLOAT_EQ(features.ratio(0, 2), std::log(2.1f));
   EXPECT_FLOAT_EQ(features.ratio(1, 1), std::log(100.1f));
+  const std::vector<float> ratios = audio::signal_ratios(noisy, power);
+  for (int f = 0; f < 3; ++f)
+    EXPECT_FLOAT_EQ(features.wiener(1, f), std::log(ratios[static_cast<std::size_t>(3 + f)]));
   for (const int f : {-5, -1, 3, 40}) EXPECT_NEAR(features.ratio(1, f), std::log(1.1), 1e-4) << f;
   ASSERT_EQ(features.sections(0).size(), 1u);
   EXPECT_FLOAT_EQ(features.sections(0)[0], (std::log(1.1f) + std::log(0.1f) + std::log(2.1f)) / 3);

@@ -4,6 +4,7 @@
 
 #include "audio/quiet_frames.hpp"
 #include "audio/sound_cases.hpp"
+#include "audio/wiener.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::test {
@@ -40,21 +41,19 @@ struct Recordings {
   }
 };
 
-TEST(GainModel, StartsWithAGainThatKnowsThePowerOfTheNoise) {
+TEST(GainModel, StartsAsTheWienerFilter) {
   ThreadTeam team(1);
   const GainModel model(kSmall, 1);
   const Recordings before({400});
   Recordings after({400});
   apply_gains(model, after.noisy, after.power, team);
+  const std::vector<float> ratios = audio::signal_ratios(before.noisy[0], before.power[0]);
   for (int t = 0; t < before.noisy[0].frames; ++t)
     for (std::size_t f = 0; f < 17; ++f) {
       const std::complex<float> Y = before.noisy[0].frame(t)[f];
       // The bin that is left over takes the gain of the one below.
-      const std::size_t known = std::min<std::size_t>(f, 15);
-      const double heard = std::norm(before.noisy[0].frame(t)[known]);
-      const double q = std::log(heard / before.power[0][known] + 0.1);
-      const double gain = 1 / (1 + std::exp(-(q - 1) / 2));
-      EXPECT_NEAR(std::abs(after.noisy[0].frame(t)[f] - Y * static_cast<float>(gain)), 0,
+      const float r = ratios[static_cast<std::size_t>(t) * 17 + std::min<std::size_t>(f, 15)];
+      EXPECT_NEAR(std::abs(after.noisy[0].frame(t)[f] - Y * r / (1 + r)), 0,
                   1e-5 * (1 + std::abs(Y)));
     }
 }
@@ -99,7 +98,7 @@ TEST(GainModel, BandsShareTheirNetworks) {
   model.fill_lane(a, 10, 1, 2, 0, group);
   model.fill_lane(b, 11, 1, 2, 1, group);
   EXPECT_EQ(group.length[0], 2);
-  const std::size_t inputs = 4 + 16 + 1 + 1;
+  const std::size_t inputs = 4 + 16 + 1 + 1 + 4;
   for (std::size_t t = 0; t < 2; ++t) {
     for (std::size_t i = 0; i < 20; ++i) {
       const std::size_t at = (t * inputs + i) * model::kGroupLanes;
@@ -110,9 +109,12 @@ TEST(GainModel, BandsShareTheirNetworks) {
     const std::size_t place = (t * inputs + 21) * model::kGroupLanes;
     EXPECT_FLOAT_EQ(group.input_fwd[place], -44.0f / 64);
     EXPECT_FLOAT_EQ(group.input_fwd[place + 1], -42.0f / 64);
-    for (std::size_t f = 0; f < 4; ++f)
-      EXPECT_EQ(group.gain_offset[(t * 4 + f) * model::kGroupLanes],
-                group.gain_offset[(t * 4 + f) * model::kGroupLanes + 1]);
+    for (std::size_t f = 0; f < 4; ++f) {
+      const float odds = group.gain_offset[(t * 4 + f) * model::kGroupLanes];
+      EXPECT_EQ(odds, a.wiener(static_cast<int>(t) + 1, static_cast<int>(f) + 40));
+      EXPECT_EQ(odds, group.gain_offset[(t * 4 + f) * model::kGroupLanes + 1]);
+      EXPECT_EQ(0.5f * odds, group.input_bwd[(t * inputs + 22 + f) * model::kGroupLanes]);
+    }
   }
 }
 
