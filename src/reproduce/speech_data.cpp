@@ -67,11 +67,10 @@ void add_entries(const std::string& folder, std::vector<Entry>& entries) {
     if (std::find(std::begin(kWords), std::end(kWords), name) == std::end(kWords)) continue;
     const std::optional<Part> part = part_named(rows.fields()[split].text);
     if (!part)
-      throw DataError(fmt::format(
-          "{}:{}: split is {}, but it must be training, validation or testing", path, rows.line(),
-          data::in_quotes(rows.fields()[split].text)));
-    entries.push_back(
-        {(fs::path(folder) / std::string(rows.fields()[file].text)).string(), *part});
+      throw DataError(
+          fmt::format("{}:{}: split is {}, but it must be training, validation or testing", path,
+                      rows.line(), data::in_quotes(rows.fields()[split].text)));
+    entries.push_back({(fs::path(folder) / std::string(rows.fields()[file].text)).string(), *part});
   }
 }
 
@@ -145,10 +144,12 @@ SpeechData read_speech(const std::vector<std::string>& folders, const SpeechCoun
       if (!sound.empty()) sounds.push_back(std::move(sound));
     }
     if (sounds.empty())
-      throw DataError(fmt::format(
-          "{}: no utterance of the words {} is for {}, but each part needs one",
-          fmt::join(folders, ", "), fmt::join(kWords, ", "),
-          part == Part::Training ? "training" : part == Part::Validation ? "validation" : "testing"));
+      throw DataError(
+          fmt::format("{}: no utterance of the words {} is for {}, but each part needs one",
+                      fmt::join(folders, ", "), fmt::join(kWords, ", "),
+                      part == Part::Training     ? "training"
+                      : part == Part::Validation ? "validation"
+                                                 : "testing"));
   }
   return data;
 }

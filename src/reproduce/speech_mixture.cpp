@@ -64,21 +64,20 @@ Mixture SpeechMixer::mixture(const std::string& noise) const {
   const std::vector<std::string> names = noise_names();
   const auto found = std::find(names.begin(), names.end(), noise);
   if (found == names.end())
-    throw ConfigError(fmt::format("noise {}: there is none of that name, but {}", noise,
-                                  fmt::join(names, ", ")));
+    throw ConfigError(
+        fmt::format("noise {}: there is none of that name, but {}", noise, fmt::join(names, ", ")));
   const auto column = static_cast<std::size_t>(found - names.begin());
   const bool combined = noise == kCombined;
   Mixture mixture;
   mixture.noisy.noise = noise;
+  mixture.known.training = &data_.of(Part::Training);
+  mixture.known.test = &data_.of(Part::Test);
   mixture.known.noise_ranges = &ranges_[place(Part::Training)];
   for (const Part part : kParts) {
     const Sounds& utterances = data_.of(part);
     Sounds& noisy = part == Part::Training     ? mixture.noisy.training
                     : part == Part::Validation ? mixture.noisy.validation
                                                : mixture.noisy.test;
-    Sounds& clean = part == Part::Training     ? mixture.known.training
-                    : part == Part::Validation ? mixture.known.validation
-                                               : mixture.known.test;
     for (std::size_t i = 0; i < utterances.size(); ++i) {
       RandomStream random(seed_, fmt::format("speech noise {} {}", noise, place(part)), i);
       const std::size_t kind = combined ? random.below(kNoises) : column;
@@ -88,7 +87,6 @@ Mixture SpeechMixer::mixture(const std::string& noise) const {
       Sound sum = utterances[i];
       for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += begin[static_cast<std::ptrdiff_t>(n)];
       noisy.push_back(std::move(sum));
-      clean.push_back(utterances[i]);
       if (part != Part::Test) continue;
       mixture.known.test_noise.emplace_back(
           begin, begin + static_cast<std::ptrdiff_t>(utterances[i].size()));

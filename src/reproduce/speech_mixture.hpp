@@ -1,7 +1,6 @@
 // Utterances with noise: what the methods of the audio experiment learn from and are scored on.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,9 +17,11 @@ struct NoisySpeech {
 /// Each utterance has one of the noises, at random.
 inline constexpr const char* kCombined = "combined";
 
-/// What others may know besides: the utterances and noises that were added up.
+/// What others may know besides: the utterances and noises that were added up. What it points to
+/// is the mixer's.
 struct KnownSpeech {
-  Sounds training, validation, test;     ///< clean
+  const Sounds* training = nullptr;  ///< clean
+  const Sounds* test = nullptr;
   Sounds test_noise;                     ///< what was added to the test utterances
   std::vector<std::size_t> test_kind;    ///< which noise that is, of kNoiseFiles
   const Sounds* noise_ranges = nullptr;  ///< of training, in the order of kNoiseFiles
