@@ -25,7 +25,7 @@ FitOptions sample_by_sample() {
   FitOptions options;
   options.model.prior = "mean-reverting";
   options.model.noise = "1";
-  options.train.updates = 2000;
+  options.train.updates = 1500;
   options.train.window = 64;
   return options;
 }
