@@ -96,6 +96,10 @@ LinearModel supervised_model(const Sounds& noisy, const Sounds& clean, int threa
   const Sounds mine = first(noisy), truth = first(clean);
   const audio::Whitening speech =
       audio::noise_whitening(heard_speech(truth), {kSpeechOrder, 1, kWindow});
+  if (speech.taps.empty())
+    throw NumericalError(
+        "kalman-supervised: clean training utterances are silent, but they must "
+        "not be for a predictor to be found");
   const double R = kNoiseLevel * kNoiseLevel, start = speech.deviation * speech.deviation;
   const auto with = [&](double q) { return autoregression(speech.taps, q, R); };
   return with(tuned([&](double q) { return error_of(filtered(with(q), mine, threads), truth); },

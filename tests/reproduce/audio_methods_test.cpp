@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <ostream>
 #include <set>
@@ -76,8 +77,8 @@ TEST_P(AudioMethods, SelfSupervisedOnesDoNotTouchCleanSound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AudioMethods, ::testing::ValuesIn(audio_tasks()),
-                         [](const auto& info) {
-                           std::string name = info.param.methods[0].name;
+                         [](const auto& each) {
+                           std::string name = each.param.methods[0].name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
