@@ -32,7 +32,7 @@ enum class Levelled {
 };
 
 /// Fits to noisy training recordings, choosing by noisy validation ones, then runs over the test
-/// recordings. `updates`: at most; fewer in quick runs. `seconds`: expected of a column.
+/// recordings. Quick runs make fewer updates. `seconds`: expected of a column.
 AudioTask fitted_audio(const FitOptions& options, Levelled levelled,
                        std::vector<FittedSound> sounds, double seconds);
 

@@ -9,12 +9,18 @@
 namespace kalmia::reproduction {
 namespace {
 
-// The paper's table, of which only the columns differ.
+// A line of the paper's table, whose columns are ours.
 std::vector<AudioPaperFigure> paper(const std::vector<double>& mse) {
   std::vector<AudioPaperFigure> figures;
   const std::vector<std::string> names = noise_names();
   for (std::size_t i = 0; i < names.size(); ++i) figures.push_back({names[i], mse[i]});
   return figures;
+}
+
+AudioTask kalman() {
+  AudioTask task = supervised_kalman_audio();
+  task.methods[0].paper = paper({0.225, 0.230, 0.232, 0.237, 0.235, 0.230, 0.227});
+  return task;
 }
 
 // Speech, sample by sample. The state is the sample itself: what would be the taps of a companion
@@ -80,7 +86,7 @@ AudioTask recursive() {
 
 std::vector<AudioTask> audio_tasks() {
   return {raw_audio(),
-          supervised_kalman_audio(),
+          kalman(),
           plain(),
           recurrent(),
           recursive(),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -31,10 +32,12 @@ struct Entry {
   Part part;
 };
 
+// As the index calls the parts.
+constexpr const char* kSplits[] = {"training", "validation", "testing"};
+
 std::optional<Part> part_named(std::string_view split) {
-  if (split == "training") return Part::Training;
-  if (split == "validation") return Part::Validation;
-  if (split == "testing") return Part::Test;
+  for (const Part part : kParts)
+    if (split == kSplits[static_cast<std::size_t>(part)]) return part;
   return std::nullopt;
 }
 
@@ -134,10 +137,9 @@ SpeechData read_speech(const std::vector<std::string>& folders, const SpeechCoun
     for (const Entry& entry : entries)
       if (entry.part == part) paths.push_back(entry.path);
     shuffle(paths, RandomStream(seed, "speech utterances", static_cast<std::uint64_t>(part)));
-    const int wanted = part == Part::Training     ? counts.training
-                       : part == Part::Validation ? counts.validation
-                                                  : counts.test;
-    Sounds& sounds = data.utterances[static_cast<std::size_t>(part)];
+    const auto place = static_cast<std::size_t>(part);
+    const int wanted = std::array{counts.training, counts.validation, counts.test}[place];
+    Sounds& sounds = data.utterances[place];
     for (const std::string& path : paths) {
       if (wanted > 0 && sounds.size() == static_cast<std::size_t>(wanted)) break;
       Sound sound = prepared_utterance(read_recording(path));
@@ -146,10 +148,7 @@ SpeechData read_speech(const std::vector<std::string>& folders, const SpeechCoun
     if (sounds.empty())
       throw DataError(
           fmt::format("{}: no utterance of the words {} is for {}, but each part needs one",
-                      fmt::join(folders, ", "), fmt::join(kWords, ", "),
-                      part == Part::Training     ? "training"
-                      : part == Part::Validation ? "validation"
-                                                 : "testing"));
+                      fmt::join(folders, ", "), fmt::join(kWords, ", "), kSplits[place]));
   }
   return data;
 }

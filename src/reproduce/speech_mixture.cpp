@@ -73,11 +73,10 @@ Mixture SpeechMixer::mixture(const std::string& noise) const {
   mixture.known.training = &data_.of(Part::Training);
   mixture.known.test = &data_.of(Part::Test);
   mixture.known.noise_ranges = &ranges_[place(Part::Training)];
+  Sounds* const parts[] = {&mixture.noisy.training, &mixture.noisy.validation, &mixture.noisy.test};
   for (const Part part : kParts) {
     const Sounds& utterances = data_.of(part);
-    Sounds& noisy = part == Part::Training     ? mixture.noisy.training
-                    : part == Part::Validation ? mixture.noisy.validation
-                                               : mixture.noisy.test;
+    Sounds& noisy = *parts[place(part)];
     for (std::size_t i = 0; i < utterances.size(); ++i) {
       RandomStream random(seed_, fmt::format("speech noise {} {}", noise, place(part)), i);
       const std::size_t kind = combined ? random.below(kNoises) : column;
