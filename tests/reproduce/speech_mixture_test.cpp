@@ -48,6 +48,8 @@ TEST(SpeechMixture, PiecesStayWithinTheRangeOfTheirPart) {
   for (std::size_t i = 0; i < mixture.noisy.test.size(); ++i) {
     const Sound& noise = mixture.known.test_noise[i];
     const Sound& range = mixer.range(0, Part::Test);
+    const float slope = (noise.back() - noise.front()) / static_cast<float>(noise.size() - 1);
+    EXPECT_NEAR(slope / step(Part::Test), 1, 1e-2);
     EXPECT_GE(noise.front(), range.front());
     EXPECT_LE(noise.back(), range.back());
     starts.insert(std::lround((noise.front() - range.front()) / step(Part::Test)));
