@@ -13,6 +13,8 @@ namespace {
 
 // Recordings that a fit reads, at most: more samples than it takes in.
 constexpr std::size_t kFitted = 200, kHeldOut = 10;
+// In quick runs; what is held out is read at every check, which then takes longer than training.
+constexpr std::size_t kQuickHeldOut = 2;
 constexpr int kQuickUpdates = 100;
 
 // Recordings as series, and the way back.
@@ -67,10 +69,10 @@ std::vector<AudioOutcome> run_fit(FitOptions options, Levelled levelled,
   options.train.seed = work.seed;
   options.train.threads = work.threads;
   if (work.quick) options.train.updates = kQuickUpdates;
-  const FitResult fitted =
-      fit(levelled_series(work.noisy->training, levelled, kFitted).data,
-          levelled_series(work.noisy->validation, levelled, kHeldOut).data, options, {},
-          [&work](const FitProgress&) { return !work.go_on || work.go_on(); });
+  const FitResult fitted = fit(
+      levelled_series(work.noisy->training, levelled, kFitted).data,
+      levelled_series(work.noisy->validation, levelled, work.quick ? kQuickHeldOut : kHeldOut).data,
+      options, {}, [&work](const FitProgress&) { return !work.go_on || work.go_on(); });
   const FitSummary& summary = fitted.summary;
   const Levelling test = levelled_series(work.noisy->test, levelled, work.noisy->test.size());
   const Analysis analysis = fitted.model.analyse(test.data, work.threads, {"linearized", 0});
