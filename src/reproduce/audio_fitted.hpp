@@ -22,7 +22,8 @@ struct FittedSound {
 };
 
 /// How recordings become series of white noise of unit variance, as far as that can be told from
-/// the recording itself.
+/// the recording itself. Both divide by the same deviation and the rest of whitening has the
+/// determinant 1, so that held-out losses of the two may be compared.
 enum class Levelled {
   /// Divided by the deviation of that part of its noise that a linear predictor does not predict.
   /// Noise that lasts from sample to sample stays so.

@@ -25,12 +25,12 @@ AudioTask kalman() {
 
 // Speech, sample by sample. The state is the sample itself: what would be the taps of a companion
 // matrix is the networks' to say, which read all that came before, and a state of 8 to 16 samples
-// with its covariances costs twenty times as much a step. The noise is known, since recordings are
-// brought to it: white, of unit variance.
+// with its covariances takes some twenty times as long to filter. The noise is known, since
+// recordings are brought to it: white, of unit variance.
 FitOptions sample_by_sample() {
   FitOptions options;
   options.model.prior = "mean-reverting";
-  options.model.noise = "1";
+  options.model.noise = std::string("1");
   options.train.updates = 1500;
   options.train.window = 64;
   return options;
