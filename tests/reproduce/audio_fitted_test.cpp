@@ -13,7 +13,7 @@ using namespace reproduction;
 FitOptions static_options() {
   FitOptions options;
   options.model.prior = "mean-reverting";
-  options.model.noise = "1";
+  options.model.noise = std::string("1");
   options.model.hidden = 0;
   return options;
 }
