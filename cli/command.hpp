@@ -34,5 +34,7 @@ void run_stream(const Arguments& arguments);
 void run_info(const Arguments& arguments);
 void run_bench(const Arguments& arguments);
 void run_reproduce(const Arguments& arguments);
+/// `reproduce audio`, what follows these two.
+void run_reproduce_audio(const Arguments& arguments);
 
 }  // namespace kalmia::cli

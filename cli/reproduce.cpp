@@ -19,13 +19,15 @@ constexpr const char* kDescription =
     "scored\n"
     "on a test trajectory. What is finished goes to a journal in the folder --out: a run that was\n"
     "stopped or killed goes on where it was. The folder then holds rows.csv, rows.json (with full\n"
-    "provenance) and trajectories.csv. Complete runs take long: the time left is shown.";
+    "provenance) and trajectories.csv. Complete runs take long: the time left is shown.\n"
+    "`audio` (Sec. 8.3) has options of its own: kalmia reproduce audio --help.";
 
 constexpr const char* kExamples =
     "kalmia reproduce --list\n"
     "kalmia reproduce linear --quick\n"
     "kalmia reproduce lorenz --sizes 512 --seeds 1 --methods raw,eks,flow-smoother "
-    "--out some";
+    "--out some\n"
+    "kalmia reproduce audio --help";
 
 std::string default_folder(const ReproduceOptions& options) {
   return "reproduce-" + options.experiment + (options.quick ? "-quick" : "");
@@ -58,12 +60,14 @@ void print_methods(bool json) {
 }  // namespace
 
 void run_reproduce(const Arguments& arguments) {
+  if (!arguments.empty() && arguments[0] == "audio")
+    return run_reproduce_audio({arguments.begin() + 1, arguments.end()});
   Parser parser("reproduce", kDescription, kExamples);
   std::string experiment;
   bool list = false;
   FieldOptions<ReproduceOptions> fields;
   CommonOptions common;
-  parser.positional("EXPERIMENT", "linear or lorenz", experiment, false);
+  parser.positional("EXPERIMENT", "linear, lorenz, or audio, which comes first", experiment, false);
   parser.flag("--list", "list the methods", list);
   parser.group("Experiment");
   fields.add_to(parser);
@@ -72,7 +76,11 @@ void run_reproduce(const Arguments& arguments) {
   if (list) return print_methods(common.json);
   if (experiment.empty())
     throw ConfigError(
-        "EXPERIMENT is required: linear or lorenz; usage: kalmia reproduce EXPERIMENT [options]");
+        "EXPERIMENT is required: linear, lorenz or audio; usage: kalmia reproduce EXPERIMENT "
+        "[options]");
+  if (experiment == "audio")
+    throw ConfigError(
+        "audio stands behind an option, but it must come first: kalmia reproduce audio [options]");
   ReproduceOptions options = fields.values();
   options.experiment = experiment;
   if (options.out.empty()) options.out = default_folder(options);

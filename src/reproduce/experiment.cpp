@@ -11,11 +11,6 @@
 namespace kalmia::reproduction {
 namespace {
 
-std::string did_you_mean(const std::string& wrong, const std::vector<std::string>& known) {
-  const std::string meant = suggestion(wrong, known);
-  return meant.empty() ? "" : "; did you mean " + meant + "?";
-}
-
 // Tasks from outside, by experiment.
 struct Joined {
   std::mutex mutex;
@@ -42,6 +37,11 @@ Experiment with_joined(Experiment experiment) {
 }
 
 }  // namespace
+
+std::string did_you_mean(const std::string& wrong, const std::vector<std::string>& known) {
+  const std::string meant = suggestion(wrong, known);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
 
 void join_experiment(const std::string& name, Task task) {
   const std::lock_guard lock(joined().mutex);

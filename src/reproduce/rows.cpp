@@ -27,14 +27,14 @@ void visit_extras(Row& row, Visitor&& visit) {
   visit("leak", row.leak);
 }
 
-std::string quoted(const std::string& text) {
+}  // namespace
+
+std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
   return result + "\"";
 }
-
-}  // namespace
 
 Json optional_json(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
@@ -86,7 +86,7 @@ std::string rows_csv(const std::vector<ReproduceRow>& rows) {
     text += fmt::format(",{:.3f}", row.seconds);
     visit_extras(row, put);
     text += fmt::format(",{},{}\n", row.networks_kept ? (*row.networks_kept ? "1" : "0") : "",
-                        quoted(row.error));
+                        csv_text(row.error));
   }
   return text;
 }

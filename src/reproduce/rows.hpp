@@ -23,6 +23,9 @@ ReproduceRow row_from_json(const Json& json);
 /// be.
 std::string rows_csv(const std::vector<ReproduceRow>& rows);
 
+/// A text as a field of CSV: quoted where need be.
+std::string csv_text(const std::string& text);
+
 /// The pieces of the trajectories side by side: `step`, then `<name>_<channel>` columns.
 std::string trajectories_csv(const std::vector<ReproduceTrajectory>& trajectories,
                              const std::vector<std::string>& channels);

@@ -106,7 +106,7 @@ class Reproduce(ProgramTest):
         self.assertIn("kalman-first-order", self.succeed("reproduce", "--list"))
 
     def test_what_is_refused(self):
-        self.fail_with(2, ("reproduce",), ["EXPERIMENT is required: linear or lorenz"])
+        self.fail_with(2, ("reproduce",), ["EXPERIMENT is required: linear, lorenz or audio"])
         self.fail_with(2, ("reproduce", "lorentz"), ["did you mean lorenz?"])
         self.fail_with(2, ("reproduce", "linear", "--methods", "kalman-optimum"),
                        ["did you mean kalman-optimal?"])
