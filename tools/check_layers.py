@@ -45,6 +45,7 @@ COVERED = {
     "reproduce/classical_task": ("reproduce/lorenz_methods", "the raw measurements, and the errors that are tuned by"),
     "reproduce/provenance": ("reproduce/result_json", "the part of the result that it makes"),
     "model/calibration": ("model/model_file", "three factors, without code"),
+    "model/tensor_file": ("model/model_file", "the layout of that file"),
     "model/records": ("model/window", "where things lie on a window's tapes"),
     "model/stream_encoder": ("model/stream", "the encoders' part of a streaming step"),
     "model/window_network": ("model/window", "the networks' part of the window kernel"),

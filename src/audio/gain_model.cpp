@@ -8,6 +8,7 @@
 namespace kalmia::audio {
 namespace {
 
+using lanes::kLaneQuantum;
 using model::kGroupLanes;
 
 model::ArchitectureOptions options_of(const GainSizes& sizes) {
@@ -85,34 +86,45 @@ void GainModel::fill_lane(const Spectrogram& noisy, std::span<const float> noise
 
 void apply_gains(const GainModel& model, std::span<Spectrogram> noisy,
                  std::span<const std::vector<float>> noise_power, ThreadTeam& team) {
+  if (noisy.empty()) return;
   int steps = 0;
   for (const Spectrogram& each : noisy) steps = std::max(steps, each.frames);
   const auto F = static_cast<std::size_t>(model.bins());
-  const std::size_t threads = static_cast<std::size_t>(team.size());
-  model::BatchEngine<float> engine(model.window(), team, steps, kGroupLanes, false);
+  const auto threads = static_cast<std::size_t>(team.size());
+  // Few recordings leave half of the lanes empty.
+  const int lanes = noisy.size() <= threads * kLaneQuantum ? kLaneQuantum : kGroupLanes;
+  const auto width = static_cast<std::size_t>(lanes);
+  model::BatchEngine<float> engine(model.window(), team, steps, lanes, false);
   std::vector<model::LaneGroup<float>> groups(threads);
   std::vector<model::WindowMoments> moments(threads);
   std::vector<std::vector<double>> gains(threads);
-  for (std::size_t g = 0; g < threads; ++g) {
-    gains[g].resize(static_cast<std::size_t>(steps) * F * kGroupLanes);
-    moments[g].gain = gains[g].data();
-  }
   // As many groups at a time as there are threads.
-  for (std::size_t first = 0; first < noisy.size(); first += threads * kGroupLanes) {
+  for (std::size_t first = 0; first < noisy.size(); first += threads * width) {
     const std::span<Spectrogram> some =
-        noisy.subspan(first, std::min(threads * kGroupLanes, noisy.size() - first));
-    for (model::LaneGroup<float>& group : groups) {
-      group.resize(model.architecture(), steps, kGroupLanes);
-      group.length.assign(kGroupLanes, 0);
-    }
-    for (std::size_t i = 0; i < some.size(); ++i)
-      model.fill_lane(some[i], noise_power[first + i], 0, some[i].frames,
-                      static_cast<int>(i % kGroupLanes), groups[i / kGroupLanes]);
-    engine.forward(groups, moments).require_success();
-    for (std::size_t i = 0; i < some.size(); ++i)
-      for (std::size_t k = 0; k < some[i].values.size(); ++k)
-        some[i].values[k] *=
-            static_cast<float>(gains[i / kGroupLanes][k * kGroupLanes + i % kGroupLanes]);
+        noisy.subspan(first, std::min(threads * width, noisy.size() - first));
+    const std::size_t used = (some.size() + width - 1) / width;
+    const auto in_group = [&](std::size_t g, const auto& work) {
+      for (std::size_t i = g * width; i < std::min(some.size(), (g + 1) * width); ++i) work(i);
+    };
+    team.run(static_cast<int>(used), [&](int index, int) {
+      const auto g = static_cast<std::size_t>(index);
+      groups[g].resize(model.architecture(), steps, lanes);
+      groups[g].length.assign(width, 0);
+      gains[g].resize(static_cast<std::size_t>(steps) * F * width);
+      moments[g].gain = gains[g].data();
+      in_group(g, [&](std::size_t i) {
+        model.fill_lane(some[i], noise_power[first + i], 0, some[i].frames,
+                        static_cast<int>(i % width), groups[g]);
+      });
+    });
+    engine.forward(std::span(groups).first(used), std::span(moments).first(used)).require_success();
+    team.run(static_cast<int>(used), [&](int index, int) {
+      const auto g = static_cast<std::size_t>(index);
+      in_group(g, [&](std::size_t i) {
+        for (std::size_t k = 0; k < some[i].values.size(); ++k)
+          some[i].values[k] *= static_cast<float>(gains[g][k * width + i % width]);
+      });
+    });
   }
 }
 

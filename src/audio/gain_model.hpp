@@ -24,6 +24,10 @@ struct GainSizes {
 ///   G = sigmoid(offset),   offset = (q - 1) / 2,   q = log(|Y|^2 / N + 0.1).
 class GainModel {
  public:
+  /// Counts the changes of what networks read: files of networks that read something else are
+  /// refused.
+  static constexpr int kFeatures = 1;
+
   /// With parameters to start from.
   GainModel(const GainSizes& sizes, std::uint64_t seed);
   GainModel(const GainSizes& sizes, std::span<const float> parameters);

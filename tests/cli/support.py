@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 
 PROGRAM = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
-COMMANDS = ("fit", "filter", "smooth", "forecast", "sample", "stream", "evaluate", "info",
+COMMANDS = ("fit", "filter", "smooth", "forecast", "sample", "stream", "denoise", "evaluate", "info",
             "simulate", "bench", "reproduce")
 
 # Enough for a model that works, little enough for a test.

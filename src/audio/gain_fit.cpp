@@ -1,0 +1,143 @@
+#include "audio/gain_fit.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include "audio/gain_trainer.hpp"
+#include "audio/noise_maker.hpp"
+#include "audio/quiet_frames.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::audio {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Frames of a piece: 1.5 seconds.
+constexpr int kPieceFrames = 188;
+constexpr std::size_t kFewestPieces = 4;
+constexpr std::size_t kMostPieces = 256;
+// One of so many pieces is held out.
+constexpr std::size_t kHeldOutEvery = 4;
+constexpr double kSilence = 1e-5;
+// Networks that know speech already shall not forget it.
+constexpr double kLearningRate = 5e-4;
+constexpr int kTimedUpdates = 5, kFewestUpdates = 20, kMostUpdates = 5000;
+
+double root_mean_square(std::span<const float> samples) {
+  double sum = 0;
+  for (const float x : samples) sum += static_cast<double>(x) * x;
+  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, samples.size())));
+}
+
+// Pieces of all channels in turn, evenly from the whole recording: when there are too many, every
+// other one goes, and from then on only every other one is kept.
+std::vector<std::vector<float>> read_pieces(data::SoundReader& sound, std::size_t length) {
+  const auto channels = static_cast<std::size_t>(sound.info().channels);
+  std::vector<float> block(length * channels);
+  std::vector<std::vector<float>> pieces;
+  std::size_t every = 1;
+  for (std::size_t count = 0;; ++count) {
+    std::size_t filled = 0;
+    while (filled < block.size()) {
+      const std::size_t got = sound.read(std::span(block).subspan(filled));
+      if (got == 0) return pieces;
+      filled += got;
+    }
+    if (count % every != 0) continue;
+    std::vector<float> piece;
+    for (std::size_t i = count / every % channels; i < block.size(); i += channels)
+      piece.push_back(block[i]);
+    if (!(root_mean_square(piece) > kSilence)) continue;
+    pieces.push_back(std::move(piece));
+    if (pieces.size() <= kMostPieces) continue;
+    for (std::size_t i = 0; 2 * i < pieces.size(); ++i) pieces[i] = std::move(pieces[2 * i]);
+    pieces.resize((pieces.size() + 1) / 2);
+    every *= 2;
+  }
+}
+
+// The bins of another window that this one has as well are its frames.
+std::vector<float> at_rate_of(Stft& to, Stft& from, std::span<const float> piece) {
+  if (to.window() == from.window()) return {piece.begin(), piece.end()};
+  const Spectrogram wide = from.forward(piece);
+  Spectrogram narrow{wide.frames, to.bins(), {}};
+  const float scale = static_cast<float>(to.window()) / static_cast<float>(from.window());
+  for (int t = 0; t < wide.frames; ++t)
+    for (std::size_t f = 0; f < static_cast<std::size_t>(to.bins()); ++f)
+      narrow.values.push_back(scale * wide.frame(t)[f]);
+  const std::size_t length = piece.size() * static_cast<std::size_t>(to.window()) /
+                             static_cast<std::size_t>(from.window());
+  return to.inverse(narrow, length);
+}
+
+struct Pieces {
+  GainData training, held_out;
+};
+
+Pieces split(const std::vector<std::vector<float>>& pieces, int window, Stft& stft) {
+  Stft own(window);
+  Pieces made;
+  std::vector<std::vector<float>> powers[2];
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const bool out = i % kHeldOutEvery == 1;
+    GainData& data = out ? made.held_out : made.training;
+    data.recordings.push_back(at_rate_of(stft, own, pieces[i]));
+    const Spectrogram frames = stft.forward(data.recordings.back());
+    powers[out ? 1 : 0].push_back(mean_power(frames, quiet_frames(frames)));
+  }
+  const auto maker = [&stft](std::vector<std::vector<float>> power) -> NoiseMaker {
+    return [power = std::move(power), size = stft.window()](
+               std::size_t recording, RandomStream& random, std::span<float> noise) {
+      // Threads draw at the same time, and a Stft has room for one frame.
+      thread_local std::unique_ptr<Stft> shape;
+      if (!shape || shape->window() != size) shape = std::make_unique<Stft>(size);
+      make_noise(power[recording], random, *shape, noise);
+    };
+  };
+  made.training.noise = maker(std::move(powers[0]));
+  made.held_out.noise = maker(std::move(powers[1]));
+  return made;
+}
+
+}  // namespace
+
+DenoiseFit fit_gains(GainModel& model, const std::string& source, data::SoundReader& sound,
+                     int window, const GainFitOptions& options, ThreadTeam& team,
+                     const std::function<bool(double)>& progress) {
+  const Clock::time_point start = Clock::now();
+  const auto elapsed = [start] {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  if (window < model.sizes().window)
+    throw DataError(source + ": " + std::to_string(sound.info().rate) +
+                    " samples a second, but networks can be trained from 16000 on; leave out the "
+                    "fit");
+  Stft stft(model.sizes().window);
+  const auto length = static_cast<std::size_t>(kPieceFrames * window / Stft::kOverlap);
+  const std::vector<std::vector<float>> pieces = read_pieces(sound, length);
+  if (pieces.size() < kFewestPieces)
+    throw DataError(source + ": " + std::to_string(pieces.size()) +
+                    " pieces of 1.5 seconds in which something is heard, but a fit needs " +
+                    std::to_string(kFewestPieces) + "; leave out the fit");
+  const Pieces data = split(pieces, window, stft);
+
+  GainTraining training;
+  training.seed = options.seed;
+  training.learning_rate = kLearningRate;
+  // How long an update takes is found by some on a copy.
+  training.updates = kTimedUpdates;
+  GainModel copy(model.sizes(), model.parameters());
+  const double timed = train_gains(copy, data.training, data.held_out, training, team, {}).seconds;
+  const double left = std::max(0.0, options.seconds - elapsed());
+  training.updates = static_cast<int>(
+      std::clamp(left / (timed / kTimedUpdates), double{kFewestUpdates}, double{kMostUpdates}));
+  const train::LoopResult result = train_gains(
+      model, data.training, data.held_out, training, team,
+      [&](FitProgress& p) { return progress(static_cast<double>(p.update) / p.updates); });
+  return {elapsed(), result.updates, result.best_update > 0};
+}
+
+}  // namespace kalmia::audio
