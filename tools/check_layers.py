@@ -44,6 +44,7 @@ COVERED = {
     "infer/scaled_data": ("train/training_data", "data as training reads them"),
     "reproduce/classical_task": ("reproduce/lorenz_methods", "the raw measurements, and the errors that are tuned by"),
     "reproduce/provenance": ("reproduce/result_json", "the part of the result that it makes"),
+    "audio/denoise_report": ("audio/denoise", "the report that it returns, as text and JSON"),
     "model/calibration": ("model/model_file", "three factors, without code"),
     "model/tensor_file": ("model/model_file", "the layout of that file"),
     "model/records": ("model/window", "where things lie on a window's tapes"),

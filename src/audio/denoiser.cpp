@@ -10,8 +10,8 @@ namespace kalmia::audio {
 namespace {
 
 constexpr double kWindowSeconds = 0.032;
-// Squares of spectra of larger samples are no floats any more.
-constexpr float kLargestSample = 1e12f;
+// Powers of spectra of larger samples, over the least power of noise, are no floats any more.
+constexpr float kLargestSample = 1e9f;
 // Bytes of the spectra that are worked on together, at most.
 constexpr std::size_t kPieceBytes = std::size_t{64} << 20;
 
@@ -72,7 +72,7 @@ std::vector<float> Denoiser::push(std::span<const float> samples) {
     if (!(std::abs(samples[i]) <= kLargestSample))
       throw DataError("sample " + std::to_string(pushed_ + i / C) + ", channel " +
                       std::to_string(i % C + 1) + ": value " + std::to_string(samples[i]) +
-                      ", but samples must be finite and within 1e12; repair the recording");
+                      ", but samples must be finite and within 1e9; repair the recording");
   pushed_ += samples.size() / C;
   each_channel([&](std::size_t c) {
     std::vector<float> own;

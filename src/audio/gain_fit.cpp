@@ -15,15 +15,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Frames of a piece: 1.5 seconds.
-constexpr int kPieceFrames = 188;
+// Frames of a piece: a second, twice as long as what an update reads of it.
+constexpr int kPieceFrames = 125;
+constexpr int kBatch = 32;
 constexpr std::size_t kFewestPieces = 4;
 constexpr std::size_t kMostPieces = 256;
-// One of so many pieces is held out.
-constexpr std::size_t kHeldOutEvery = 4;
+// One of so many pieces is held out. They are looked at often, so that not many are.
+constexpr std::size_t kHeldOutEvery = 4, kMostHeldOut = 16;
 constexpr double kSilence = 1e-5;
 // Networks that know speech already shall not forget it.
-constexpr double kLearningRate = 5e-4;
+constexpr double kLearningRate = 1e-3;
 constexpr int kTimedUpdates = 5, kFewestUpdates = 20, kMostUpdates = 5000;
 
 double root_mean_square(std::span<const float> samples) {
@@ -80,9 +81,10 @@ struct Pieces {
 Pieces split(const std::vector<std::vector<float>>& pieces, int window, Stft& stft) {
   Stft own(window);
   Pieces made;
+  const std::size_t every = std::max(kHeldOutEvery, pieces.size() / kMostHeldOut);
   std::vector<std::vector<float>> powers[2];
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const bool out = i % kHeldOutEvery == 1;
+    const bool out = i % every == 1;
     GainData& data = out ? made.held_out : made.training;
     data.recordings.push_back(at_rate_of(stft, own, pieces[i]));
     const Spectrogram frames = stft.forward(data.recordings.back());
@@ -120,13 +122,14 @@ DenoiseFit fit_gains(GainModel& model, const std::string& source, data::SoundRea
   const std::vector<std::vector<float>> pieces = read_pieces(sound, length);
   if (pieces.size() < kFewestPieces)
     throw DataError(source + ": " + std::to_string(pieces.size()) +
-                    " pieces of 1.5 seconds in which something is heard, but a fit needs " +
+                    " pieces of a second in which something is heard, but a fit needs " +
                     std::to_string(kFewestPieces) + "; leave out the fit");
   const Pieces data = split(pieces, window, stft);
 
   GainTraining training;
   training.seed = options.seed;
   training.learning_rate = kLearningRate;
+  training.batch = kBatch;
   // How long an update takes is found by some on a copy.
   training.updates = kTimedUpdates;
   GainModel copy(model.sizes(), model.parameters());
