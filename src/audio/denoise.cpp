@@ -64,6 +64,7 @@ bool output_can_be_read(const std::string& path) {
 // What is read twice must be a file, and the output is never one that is read.
 void check_files(const std::string& input, const std::string& output,
                  const DenoiseOptions& options) {
+  data::check_sound_name(output);
   for (const auto& [used, option] :
        {std::pair{options.fit, "fit"}, {!options.clean.empty(), "clean"}})
     if (used && !is_regular(input))

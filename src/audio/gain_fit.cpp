@@ -17,7 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 // Frames of a piece: a second, twice as long as what an update reads of it.
 constexpr int kPieceFrames = 125;
-constexpr int kBatch = 32;
+// In an update for each thread, of which two find work.
+constexpr int kBatch = model::kGroupLanes;
 constexpr std::size_t kFewestPieces = 4;
 constexpr std::size_t kMostPieces = 256;
 // One of so many pieces is held out. They are looked at often, so that not many are.
@@ -129,7 +130,7 @@ DenoiseFit fit_gains(GainModel& model, const std::string& source, data::SoundRea
   GainTraining training;
   training.seed = options.seed;
   training.learning_rate = kLearningRate;
-  training.batch = kBatch;
+  training.batch = kBatch * std::min(2, team.size());
   // How long an update takes is found by some on a copy.
   training.updates = kTimedUpdates;
   GainModel copy(model.sizes(), model.parameters());

@@ -56,7 +56,6 @@ sf_count_t write_bytes(const void* from, sf_count_t count, void* user) {
   return count;
 }
 
-// Names without an ending are those of devices and pipes.
 bool is_flac(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   if (name.find('.') == std::string::npos) return false;
@@ -67,6 +66,8 @@ bool is_flac(const std::string& path) {
 }
 
 }  // namespace
+
+void check_sound_name(const std::string& path) { is_flac(path); }
 
 SampleFormat written_format(SampleFormat sound, bool flac) {
   switch (sound) {

@@ -14,6 +14,10 @@ namespace kalmia::data {
 /// would be noisy again, and floats of 32 bits. FLAC holds 16 or 24 bits.
 SampleFormat written_format(SampleFormat sound, bool flac);
 
+/// Throws DataError unless the name is one that sound can be written to: .wav, .flac, "-", or
+/// without an ending, as those of devices and pipes, which get WAV.
+void check_sound_name(const std::string& path);
+
 /// Writes WAV, or FLAC where the path ends in .flac. The file appears at `commit`; what goes to "-"
 /// (always WAV) or a pipe, as it is written.
 class SoundWriter {

@@ -76,6 +76,13 @@ TEST(SoundWriter, WithoutCommitNothingIsThere) {
   EXPECT_EQ(folder.files(), 0U);
 }
 
+TEST(SoundWriter, NamesOfSound) {
+  for (const char* name : {"-", "a.wav", "a.FLAC", "/dev/null", "a.b/pipe"})
+    EXPECT_NO_THROW(data::check_sound_name(name)) << name;
+  for (const char* name : {"a.csv", "a.mp3", "a."})
+    EXPECT_THROW(data::check_sound_name(name), DataError) << name;
+}
+
 TEST(SoundWriter, RefusesWhatItCannotWrite) {
   const ScratchFolder folder;
   const auto refusal = [&](const std::string& name, const SoundInfo& sound) {
