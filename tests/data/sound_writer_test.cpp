@@ -38,6 +38,8 @@ TEST(SoundWriter, WritesWhatOthersRead) {
           writer.write(samples);
           writer.commit();
           EXPECT_EQ(writer.clipped(), 0U);
+          EXPECT_EQ(data::SoundReader(folder.file(name)).info().steps,
+                    static_cast<std::uint64_t>(6 / channels));
           const data::Sound sound = read(folder, name);
           EXPECT_EQ(sound.rate, 16000);
           EXPECT_EQ(sound.channels, static_cast<std::size_t>(channels));
