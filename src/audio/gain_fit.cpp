@@ -61,20 +61,6 @@ std::vector<std::vector<float>> read_pieces(data::SoundReader& sound, std::size_
   }
 }
 
-// The bins of another window that this one has as well are its frames.
-std::vector<float> at_rate_of(Stft& to, Stft& from, std::span<const float> piece) {
-  if (to.window() == from.window()) return {piece.begin(), piece.end()};
-  const Spectrogram wide = from.forward(piece);
-  Spectrogram narrow{wide.frames, to.bins(), {}};
-  const float scale = static_cast<float>(to.window()) / static_cast<float>(from.window());
-  for (int t = 0; t < wide.frames; ++t)
-    for (std::size_t f = 0; f < static_cast<std::size_t>(to.bins()); ++f)
-      narrow.values.push_back(scale * wide.frame(t)[f]);
-  const std::size_t length = piece.size() * static_cast<std::size_t>(to.window()) /
-                             static_cast<std::size_t>(from.window());
-  return to.inverse(narrow, length);
-}
-
 struct Pieces {
   GainData training, held_out;
 };
@@ -106,6 +92,19 @@ Pieces split(const std::vector<std::vector<float>>& pieces, int window, Stft& st
 }
 
 }  // namespace
+
+std::vector<float> at_rate_of(Stft& to, Stft& from, std::span<const float> piece) {
+  if (to.window() == from.window()) return {piece.begin(), piece.end()};
+  const Spectrogram wide = from.forward(piece);
+  Spectrogram narrow{wide.frames, to.bins(), {}};
+  const float scale = static_cast<float>(to.window()) / static_cast<float>(from.window());
+  for (int t = 0; t < wide.frames; ++t)
+    for (std::size_t f = 0; f < static_cast<std::size_t>(to.bins()); ++f)
+      narrow.values.push_back(scale * wide.frame(t)[f]);
+  const std::size_t length = piece.size() * static_cast<std::size_t>(to.window()) /
+                             static_cast<std::size_t>(from.window());
+  return to.inverse(narrow, length);
+}
 
 DenoiseFit fit_gains(GainModel& model, const std::string& source, data::SoundReader& sound,
                      int window, const GainFitOptions& options, ThreadTeam& team,

@@ -118,6 +118,7 @@ class Pipes(DenoiseTest):
         for length in (0xffffffff, 0x7ffff000, 0):
             found = self.piped(with_length(self.noisy, length), "-o", "-")
             self.assertEqual(found.stdout[44:], self.expected[44:], length)
+            self.assertNotIn(b"cut off", found.stderr)
             # To a file the length is known in the end.
             self.assertEqual(self.piped(with_length(self.noisy, length), "-o", "b.wav").returncode, 0)
             self.assertEqual(self.read("b.wav"), self.expected)
