@@ -31,6 +31,7 @@ void run_forecast(const Arguments& arguments);
 void run_sample(const Arguments& arguments);
 void run_evaluate(const Arguments& arguments);
 void run_stream(const Arguments& arguments);
+void run_denoise(const Arguments& arguments);
 void run_info(const Arguments& arguments);
 void run_bench(const Arguments& arguments);
 void run_reproduce(const Arguments& arguments);

@@ -12,14 +12,16 @@ namespace kalmia::cli {
 std::span<const Command> commands() {
   static constexpr std::string_view kLearn = "Learn";
   static constexpr std::string_view kUse = "Use a model";
+  static constexpr std::string_view kSound = "Sound";
   static constexpr std::string_view kLook = "Look and try";
-  static constexpr std::array<Command, 11> kCommands = {{
+  static constexpr std::array<Command, 12> kCommands = {{
       {kLearn, "fit", "learn a model from noisy measurements alone", run_fit},
       {kUse, "filter", "estimate each state from the measurements up to it", run_filter},
       {kUse, "smooth", "estimate each state from all measurements", run_smooth},
       {kUse, "forecast", "continue each series beyond its end", run_forecast},
       {kUse, "sample", "draw trajectories that the measurements allow", run_sample},
       {kUse, "stream", "filter lines from standard input, answering each at once", run_stream},
+      {kSound, "denoise", "take the noise out of a recording", run_denoise},
       {kLook, "evaluate", "score a model: errors, likelihood, calibration", run_evaluate},
       {kLook, "info", "show what a model file holds", run_info},
       {kLook, "simulate", "make data of systems with known truth, or spoil a file", run_simulate},

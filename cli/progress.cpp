@@ -73,6 +73,15 @@ void Progress::show(const ReproduceProgress& p) {
        p.finished == p.cells);
 }
 
+void Progress::show(const DenoiseProgress& p) {
+  std::string text;
+  if (p.sound_seconds > 0) text = fmt::format("{} of sound", clock_text(p.sound_seconds));
+  if (std::isfinite(p.seconds_left))
+    text += fmt::format("{}{} left", text.empty() ? "" : "  ", clock_text(p.seconds_left));
+  draw(p.stage, p.share ? bar(*p.share) : "",
+       p.share ? fmt::format("{:.0f} %", 100 * *p.share) : "", text, p.share && *p.share >= 1);
+}
+
 void Progress::draw(const std::string& stage, const std::string& bar_text, const std::string& count,
                     const std::string& text, bool last_update) {
   if (quiet_) return;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 
+#include "kalmia/denoise.hpp"
 #include "kalmia/fit.hpp"
 #include "kalmia/reproduce.hpp"
 
@@ -22,6 +23,7 @@ class Progress {
 
   void show(const FitProgress& progress);
   void show(const ReproduceProgress& progress);
+  void show(const DenoiseProgress& progress);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -13,11 +13,11 @@ namespace {
 constexpr double kSharpest = 0.98;  // radius of a pole
 constexpr int kSettling = 200;      // samples until the start is forgotten: 0.98^200 = 0.02
 // Of recordings get noise that stays, and noise that moves.
-constexpr double kSteady = 0.2, kMoving = 0.5;
-constexpr double kLowestDb = -12, kHighestDb = 2;  // of what is added, over `level`
+constexpr double kSteady = 0.2, kMoving = 0.25;
+constexpr double kLowestDb = -15, kHighestDb = 0;  // of what is added, over `level`
 // Noise that moves has a level of exp(depth v), with v standard normal every so many samples and
 // smooth in between.
-constexpr double kLeastDepth = 0.4, kMostDepth = 1.2;
+constexpr double kLeastDepth = 0.3, kMostDepth = 1;
 constexpr double kShortest = 800, kLongest = 8000;
 
 // x[n] = w[n] + 2 r cos(a) x[n-1] - r^2 x[n-2].

@@ -13,7 +13,7 @@ void draw_coloured_noise(RandomStream& random, std::span<float> noise);
 
 /// Noise as it happens beside speech, drawn at random: nothing, coloured noise that stays as it is,
 /// or coloured noise that rises and falls. `level` is the root mean square of the noise that a
-/// recording has already; what is added is between a quarter of it and somewhat more.
+/// recording has already; what is added is between a fifth of it and as much.
 ///
 /// Networks that shall tell speech from noise must not know one noise only. What is added to their
 /// input alone they learn to take away, whatever it is, and nothing clean is needed for that.

@@ -82,6 +82,7 @@ void GainModel::fill_lane(const GainFeatures& features, int band, int first, int
 
 void apply_gains(const GainModel& model, std::span<Spectrogram> noisy,
                  std::span<const std::vector<float>> noise_power, ThreadTeam& team) {
+  if (noisy.empty()) return;
   int steps = 0;
   for (const Spectrogram& each : noisy) steps = std::max(steps, each.frames);
   const std::size_t threads = static_cast<std::size_t>(team.size());

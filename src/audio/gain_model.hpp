@@ -31,6 +31,10 @@ struct GainSizes {
 /// so that networks begin as the Wiener filter, and learn what is to be changed of it.
 class GainModel {
  public:
+  /// Counts the changes of what networks read: files of networks that read something else are
+  /// refused.
+  static constexpr int kFeatures = 2;
+
   /// With parameters to start from.
   GainModel(const GainSizes& sizes, std::uint64_t seed);
   GainModel(const GainSizes& sizes, std::span<const float> parameters);

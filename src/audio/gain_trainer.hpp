@@ -24,10 +24,10 @@ struct GainData {
 struct GainTraining {
   int updates = 2000;
   int frames = 128;  ///< of a recording that one update reads
-  int batch = 24;    ///< recordings in an update
+  int batch = 16;    ///< recordings in an update
   double more = 1;   ///< deviation of the noise that is added, over the recording's own
-  double learning_rate = 2e-3;
-  int patience = 12;
+  double learning_rate = 1e-2;
+  int patience = 40;
   std::uint64_t seed = 1;
 };
 

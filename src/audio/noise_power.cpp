@@ -1,34 +1,30 @@
 #include "audio/noise_power.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "audio/quiet_frames.hpp"
 #include "audio/wiener.hpp"
 
 namespace kalmia::audio {
 namespace {
 
-// E |N|^2 of a bin, where the filter made `clean` of `noisy`.
-float expected_noise(std::complex<float> noisy, std::complex<float> clean, float power) {
-  const float heard = std::norm(noisy);
-  if (heard == 0) return power;
-  const float gain = std::sqrt(std::norm(clean) / heard);
-  return (1 - gain) * (1 - gain) * heard + gain * power;
+// E |N|^2 of a bin where the filter finds this ratio of signal to noise.
+float expected_noise(std::complex<float> noisy, float ratio, float power) {
+  const float rest = 1 / (1 + ratio);  // 1 - G
+  return rest * rest * std::norm(noisy) + (1 - rest) * power;
 }
 
 }  // namespace
 
-std::vector<float> noise_power(const Spectrogram& noisy, int rounds) {
-  std::vector<float> power = mean_power(noisy, quiet_frames(noisy));
+std::vector<float> noise_power(const Spectrogram& noisy, const NoisePowerOptions& options) {
+  std::vector<float> power = mean_power(noisy, quiet_frames(noisy, options.quiet));
   const std::vector<int> frames = whole_frames(noisy);
-  for (int round = 0; round < rounds && !frames.empty(); ++round) {
-    Spectrogram clean = noisy;
-    wiener_filter(power, {}, clean);
+  for (int round = 0; round < options.rounds && !frames.empty(); ++round) {
+    const std::vector<float> ratios = signal_ratios(noisy, power);
     std::vector<double> sums(power.size());
     for (const int t : frames)
       for (std::size_t f = 0; f < sums.size(); ++f)
-        sums[f] += expected_noise(noisy.frame(t)[f], clean.frame(t)[f], power[f]);
+        sums[f] += expected_noise(noisy.frame(t)[f],
+                                  ratios[static_cast<std::size_t>(t) * sums.size() + f], power[f]);
     for (std::size_t f = 0; f < sums.size(); ++f)
       power[f] =
           std::max(kLeastPower, static_cast<float>(sums[f] / static_cast<double>(frames.size())));

@@ -1,6 +1,6 @@
 #include "audio/stft.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -9,6 +9,26 @@
 #include "kalmia/error.hpp"
 
 namespace kalmia::audio {
+namespace {
+
+constexpr int kShortest = 8;
+
+bool is_window(int samples) {
+  if (samples < kShortest || samples % 4 != 0) return false;
+  for (const int prime : {2, 3, 5, 7, 11})
+    while (samples % prime == 0) samples /= prime;
+  return samples == 1;
+}
+
+}  // namespace
+
+int nearest_window(double samples) {
+  const int near = std::max(kShortest, 4 * static_cast<int>(std::lround(samples / 4)));
+  for (int distance = 0;; distance += 4) {
+    if (is_window(near - distance)) return near - distance;
+    if (is_window(near + distance)) return near + distance;
+  }
+}
 
 struct Stft::Fourier {
   Eigen::FFT<float> fft;
@@ -17,9 +37,11 @@ struct Stft::Fourier {
 };
 
 Stft::Stft(int window) : window_(window), fourier_(std::make_unique<Fourier>()) {
-  if (window < 8 || !std::has_single_bit(static_cast<unsigned>(window)))
+  if (!is_window(window))
     throw ConfigError("window = " + std::to_string(window) +
-                      ": the samples of a frame must be a power of two, 8 at least");
+                      ", but the samples of a frame must be 8 at least, a multiple of 4, and have "
+                      "no prime factor above 11; " +
+                      std::to_string(nearest_window(window)) + " is the nearest");
   // sqrt(sin^2(pi n / window)).
   for (int n = 0; n < window; ++n)
     root_hann_.push_back(static_cast<float>(std::sin(std::numbers::pi * n / window)));

@@ -25,6 +25,9 @@ struct Spectrogram {
   std::size_t width() const { return static_cast<std::size_t>(bins); }
 };
 
+/// The window nearest to this many samples that Stft takes.
+int nearest_window(double samples);
+
 /// Frames of `window` samples, a quarter of that apart, seen through the root of a Hann window.
 /// Frames seen through it once more and added up give the signal again, twice: the squares of the
 /// four windows over a sample sum to 2.
@@ -33,7 +36,8 @@ struct Spectrogram {
 /// first frame ends with the first `hop` samples, the last begins with the last sample or before.
 class Stft {
  public:
-  /// Throws ConfigError unless `window` is a power of two, 8 at least.
+  /// Throws ConfigError unless `window` is 8 at least, a multiple of 4 and a product of primes up
+  /// to 11, of which spectra are fast.
   explicit Stft(int window);
   ~Stft();
   Stft(Stft&&) noexcept;

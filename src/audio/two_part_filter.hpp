@@ -43,8 +43,8 @@ class TwoPartFilter {
 };
 
 struct TwoPartOptions {
-  int speech_order = 12;
-  int noise_order = 12;
+  int speech_order = 20;
+  int noise_order = 20;
 };
 
 /// The speech of a recording. The noise's dynamics follow from its power in each bin, those of

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "audio/autoregression.hpp"
+
 namespace kalmia::audio {
 namespace {
 
@@ -27,24 +29,6 @@ Correlation correlation(std::span<const float> frame, std::size_t order) {
     c[lag] *= 2 / static_cast<double>(seen.size());
   }
   return c;
-}
-
-// Levinson-Durbin. Sets the taps, returns the variance of what they leave.
-double predictor(const Correlation& c, std::vector<double>& taps) {
-  taps.clear();
-  double left = c[0];
-  while (taps.size() + 1 < c.size()) {
-    const std::size_t m = taps.size();
-    double sum = c[m + 1];
-    for (std::size_t j = 0; j < m; ++j) sum -= taps[j] * c[m - j];
-    const double reflection = sum / left;
-    std::vector<double> next = taps;
-    for (std::size_t j = 0; j < m; ++j) next[j] -= reflection * taps[m - 1 - j];
-    next.push_back(reflection);
-    taps = std::move(next);
-    left *= 1 - reflection * reflection;
-  }
-  return left;
 }
 
 // Mean square of what the taps leave of a frame.
@@ -104,7 +88,9 @@ Whitening noise_whitening(std::span<const float> noisy, const WhiteningOptions& 
         mean[lag] += frames[order_of[i]][lag] / static_cast<double>(count);
     if (!(mean[0] > 0)) return {};
     mean[0] *= 1 + kLoad;
-    whitening.deviation = std::sqrt(predictor(mean, whitening.taps));
+    const Autoregression noise = autoregression(mean);
+    whitening.taps = noise.coefficients;
+    whitening.deviation = std::sqrt(noise.innovation);
     std::transform(frames.begin(), frames.end(), loudness.begin(),
                    [&](const Correlation& each) { return left_over(each, whitening.taps); });
   }

@@ -113,6 +113,20 @@ void AtomicFile::write_through(std::string_view bytes) {
   }
 }
 
+void AtomicFile::overwrite(std::uint64_t offset, std::string_view bytes) {
+  flush();
+  if (!can_overwrite()) fail(ESPIPE);
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      fail(errno);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
 void AtomicFile::commit() {
   flush();
   if (!temporary_.empty() && sync_failed(file_)) fail(errno);

@@ -1,6 +1,7 @@
 // Files that appear whole or not at all.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -24,13 +25,18 @@ class AtomicFile {
 
   /// Appends. Small pieces are collected, so it may be called for each of them.
   void write(std::string_view bytes);
+  /// Sends what was collected on its way, for those who read a pipe while it is written.
+  void flush();
+  /// Whether what was written can still be changed: not where it is written directly.
+  bool can_overwrite() const { return !temporary_.empty(); }
+  /// Writes over bytes that were written before, from `offset` on.
+  void overwrite(std::uint64_t offset, std::string_view bytes);
   /// Flushes, makes the content durable and puts the file in its place. Nothing may be written
   /// afterwards.
   void commit();
 
  private:
   [[noreturn]] void fail(int error);
-  void flush();
   void write_through(std::string_view bytes);
   void discard() noexcept;
 

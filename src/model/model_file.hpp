@@ -1,13 +1,6 @@
-// The model file: the safetensors layout, so that its tensors can be read by what reads those.
-//
-//   8 bytes   length of the header, little endian
-//   header    JSON: one entry a tensor {"dtype", "shape", "data_offsets"}, and "__metadata__" with
-//             format, format_version, kalmia_version, description (JSON text) and crc32
-//   data      the tensors, one after another: the parameters by name (F32) and noise.R (F64); those
-//             of the smoother begin with `smoother.`; those of further members of an ensemble with
-//             `member.1.`, `member.2.`, ...
-//
-// The crc32 covers all of the header but itself, and the data, so that an altered file is refused.
+// The model file: a file of tensors (model/tensor_file.hpp). Those are the parameters by name (F32)
+// and noise.R (F64); those of the smoother begin with `smoother.`; those of further members of an
+// ensemble with `member.1.`, `member.2.`, ...
 #pragma once
 
 #include <memory>

@@ -4,6 +4,7 @@
 
 #include "reproduce/audio_classical.hpp"
 #include "reproduce/audio_fitted.hpp"
+#include "reproduce/audio_gains.hpp"
 #include "reproduce/experiment.hpp"
 
 namespace kalmia::reproduction {
@@ -92,6 +93,8 @@ std::vector<AudioTask> audio_tasks() {
           recursive(),
           wiener_quiet_audio(),
           wiener_known_audio(),
+          noise_model_audio(),
+          gains_audio(),
           wiener_oracle_audio()};
 }
 

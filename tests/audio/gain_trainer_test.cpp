@@ -78,8 +78,8 @@ TEST(GainTrainer, LearnsFromNoiseAloneToBeatTheWienerFilter) {
   EXPECT_GT(result.best_update, 100);
   EXPECT_EQ(result.updates, 200);
   const Errors after = errors(model);
-  EXPECT_LT(after.gains, 0.7 * before.gains);
-  EXPECT_LT(after.gains, 0.9 * after.wiener);
+  EXPECT_NEAR(before.gains, before.wiener, 1e-2 * before.wiener);
+  EXPECT_LT(after.gains, 0.85 * after.wiener);
 }
 
 // A few updates.

@@ -31,6 +31,20 @@ TEST(AtomicFile, WritesAllPieces) {
   EXPECT_EQ(folder.files(), 1U);
 }
 
+TEST(AtomicFile, OverwritesWhatWasWritten) {
+  const ScratchFolder folder;
+  AtomicFile file(folder.file("a.txt"));
+  file.write("length ????, then more");
+  ASSERT_TRUE(file.can_overwrite());
+  file.overwrite(7, "1234");
+  file.write(" and more");
+  file.commit();
+  EXPECT_EQ(folder.content("a.txt"), "length 1234, then more and more");
+  AtomicFile direct("/dev/null");
+  EXPECT_FALSE(direct.can_overwrite());
+  EXPECT_THROW(direct.overwrite(0, "x"), IoError);
+}
+
 TEST(AtomicFile, WithoutCommitNothingChanges) {
   const ScratchFolder folder;
   folder.file("a.txt", "before");

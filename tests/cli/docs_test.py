@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import support
-from support import COMMANDS, PROGRAM, ProgramTest
+from support import COMMANDS, PROGRAM, ProgramTest, noisy_words, wav_bytes
 
 ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
@@ -45,6 +45,8 @@ class CommandLine(PageTest):
         text = page("cli.md")
         config = re.match(r"# (\S+)\n(.*)", blocks(text, "toml")[0], re.S)
         (self.folder / config[1]).write_text(config[2])
+        for name, sound in zip(("noisy.wav", "truth.wav"), noisy_words()):
+            (self.folder / name).write_bytes(wav_bytes(sound))
         lines = "".join(blocks(text, "sh")).splitlines()
         for line in lines:
             short = re.sub(r"--hidden \d+ ", "", line)

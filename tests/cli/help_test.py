@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import support
-from support import COMMANDS, PROGRAM, ProgramTest
+from support import COMMANDS, PROGRAM, ProgramTest, noisy_words, wav_bytes
 
 
 def examples(text):
@@ -63,8 +63,9 @@ class Examples(ProgramTest):
     def test_all_examples_run(self):
         # In the order of their commands the examples make what the later ones need. Training is
         # shortened; everything else runs as printed.
+        (self.folder / "noisy.wav").write_bytes(wav_bytes(noisy_words()[0]))
         order = ("simulate", "fit", "info", "filter", "smooth", "forecast", "sample", "evaluate",
-                 "stream", "bench", "reproduce")
+                 "stream", "denoise", "bench", "reproduce")
         self.assertEqual(sorted(order), sorted(COMMANDS))
         texts = [self.succeed(command, "--help") for command in order] + [self.succeed("--help")]
         environment = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}")

@@ -4,6 +4,7 @@ Every test script is run as `x_test.py PROGRAM [unittest options]`.
 """
 
 import atexit
+import io
 import math
 import os
 import random
@@ -12,10 +13,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import wave
 from pathlib import Path
 
 PROGRAM = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
-COMMANDS = ("fit", "filter", "smooth", "forecast", "sample", "stream", "evaluate", "info",
+COMMANDS = ("fit", "filter", "smooth", "forecast", "sample", "stream", "denoise", "evaluate", "info",
             "simulate", "bench", "reproduce")
 
 # Enough for a model that works, little enough for a test.
@@ -43,6 +45,29 @@ def write_track(path, steps=300, seed=1, channels=2):
         noisy = [value + source.gauss(0, 0.3) for value in truth]
         rows.append(",".join(f"{value:.6f}" for value in [k, *noisy, *truth]))
     return write_rows(path, ",".join(["t", *names, *(f"true_{name}" for name in names)]), rows)
+
+
+def wav_bytes(samples, rate=16000, channels=1, width=2):
+    """A WAV file of whole numbers; samples within -1 and 1, channels next to each other."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as out:
+        out.setnchannels(channels)
+        out.setsampwidth(width)
+        out.setframerate(rate)
+        full = 2 ** (8 * width - 1)
+        whole = (min(full - 1, max(-full, round(full * x))) for x in samples)
+        # 8 bits have no sign.
+        out.writeframes(b"".join((x + full).to_bytes(1, "little") if width == 1
+                                 else x.to_bytes(width, "little", signed=True) for x in whole))
+    return file.getvalue()
+
+
+def noisy_words(seconds=6, rate=16000, noise=0.02, seed=1):
+    """(noisy, clean) samples: tones with pauses between them, in white noise."""
+    source = random.Random(seed)
+    clean = [0.2 * math.sin(2 * math.pi * 440 * n / rate) * math.sin(math.pi * (n % rate) / rate * 2)
+             if n % rate < rate // 2 else 0.0 for n in range(int(seconds * rate))]
+    return [x + source.gauss(0, noise) for x in clean], clean
 
 
 _shared = None

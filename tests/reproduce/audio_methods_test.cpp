@@ -34,6 +34,13 @@ Sounds not_numbers(const Sounds& like) {
 std::vector<Sounds> estimates(const AudioTask& task, const NoisySpeech& noisy,
                               const KnownSpeech* known) {
   AudioWork work;
+  if (task.prepare) {
+    AudioPreparation preparation;
+    preparation.noisy = [&noisy](const std::string&) { return noisy; };
+    preparation.quick = true;
+    preparation.seed = 1;
+    work.prepared = task.prepare(preparation);
+  }
   work.noisy = &noisy;
   work.known = known;
   work.quick = true;
@@ -98,7 +105,8 @@ TEST(AudioMethodsList, HasThePapersMethodsWithItsNumbers) {
     }
   for (const char* name :
        {"raw", "kalman-supervised", "noise2noise", "recurrent-filter", "recursive-filter",
-        "recursive-linearized", "recursive-fused", "wiener-quiet", "wiener-known", "wiener-oracle"})
+        "recursive-linearized", "recursive-fused", "wiener-quiet", "wiener-known", "wiener-frames",
+        "two-part-kalman", "gains", "wiener-oracle"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
 

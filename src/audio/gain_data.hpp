@@ -1,0 +1,26 @@
+// Noisy recordings made ready to learn gains from.
+#pragma once
+
+#include <vector>
+
+#include "audio/gain_trainer.hpp"
+
+namespace kalmia::audio {
+
+/// How much the noise of a recording comes and goes: the variance over its quiet frames of the
+/// power in bands of 16 bins, relative to their mean. Some 0.08 in noise that stays as it is.
+double unsteadiness(const Spectrogram& noisy);
+
+struct GainDataOptions {
+  int window = 512;
+  /// Recordings whose noise is less steady are left out, unless none would be left. The noise that
+  /// is added to a recording is steady: where its own is not, the networks would learn to keep what
+  /// comes and goes of it.
+  double most_unsteady = 0.1;
+  bool disturb = true;  ///< with disturbances (draw_disturbance)
+};
+
+/// The noise that is added to a recording is Gaussian, of the power that noise_power() finds in it.
+GainData gain_data(std::vector<std::vector<float>> recordings, const GainDataOptions& options = {});
+
+}  // namespace kalmia::audio

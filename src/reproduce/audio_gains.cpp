@@ -1,0 +1,103 @@
+#include "reproduce/audio_gains.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "audio/gain_data.hpp"
+#include "audio/noise_power.hpp"
+#include "audio/two_part_filter.hpp"
+#include "audio/wiener.hpp"
+
+namespace kalmia::reproduction {
+namespace {
+
+using audio::GainModel;
+using audio::Spectrogram;
+using Networks = std::shared_ptr<const GainModel>;
+
+constexpr int kUpdates = 1500, kQuickUpdates = 60;
+
+audio::GainSizes sizes_of(bool quick) {
+  audio::GainSizes sizes;
+  if (quick) sizes.hidden = 24;
+  return sizes;
+}
+
+// No clean sound is here to be seen.
+Networks trained(const AudioPreparation& given) {
+  const audio::GainSizes sizes = sizes_of(given.quick);
+  const auto model = std::make_shared<GainModel>(sizes, given.seed);
+  NoisySpeech noisy = given.noisy("combined");
+  audio::GainDataOptions options;
+  options.window = sizes.window;
+  audio::GainTraining training;
+  training.updates = given.quick ? kQuickUpdates : kUpdates;
+  training.seed = given.seed;
+  ThreadTeam team(given.threads);
+  train_gains(*model, audio::gain_data(std::move(noisy.training), options),
+              audio::gain_data(std::move(noisy.validation), options), training, team,
+              [&given](FitProgress&) { return !given.go_on || given.go_on(); });
+  return model;
+}
+
+AudioOutcome cleaned(const GainModel& model, const AudioWork& work) {
+  audio::Stft stft(model.sizes().window);
+  ThreadTeam team(work.threads);
+  AudioOutcome outcome;
+  // One at a time: the bands of a recording fill the lanes.
+  for (const Sound& noisy : work.noisy->test) {
+    if (work.go_on && !work.go_on()) break;
+    Spectrogram frames = stft.forward(noisy);
+    const std::vector<std::vector<float>> power{audio::noise_power(frames)};
+    apply_gains(model, std::span(&frames, 1), power, team);
+    outcome.estimates.push_back(stft.inverse(frames, noisy.size()));
+  }
+  outcome.networks_kept = true;
+  return outcome;
+}
+
+}  // namespace
+
+AudioTask noise_model_audio() {
+  AudioTask task;
+  task.methods = {
+      {"wiener-frames", "spectral Wiener filter, noise from all frames of the recording", true},
+      {"two-part-kalman", "Kalman filter of speech and noise, each with its own dynamics", true}};
+  task.cost = [](const AudioOptions& options) { return 0.1 * options.test; };
+  task.run = [](const AudioWork& work) {
+    audio::Stft stft(audio::GainSizes{}.window);
+    std::vector<AudioOutcome> outcomes(2);
+    for (const Sound& noisy : work.noisy->test) {
+      Spectrogram frames = stft.forward(noisy);
+      const std::vector<float> power = audio::noise_power(frames);
+      wiener_filter(power, {}, frames);
+      outcomes[0].estimates.push_back(stft.inverse(frames, noisy.size()));
+      outcomes[1].estimates.push_back(two_part_filter(noisy, frames, power));
+    }
+    return outcomes;
+  };
+  return task;
+}
+
+AudioTask gains_audio() {
+  AudioTask task;
+  const audio::GainSizes sizes;
+  task.methods = {{"gains",
+                   "networks give gains to bands of the spectrum, trained on all noises at once",
+                   true,
+                   false,
+                   {},
+                   fmt::format("{} updates, hidden {}, bands of {} bins and {} on either side, {} "
+                               "sections",
+                               kUpdates, sizes.hidden, sizes.width, sizes.reach, sizes.sections)}};
+  task.cost = [](const AudioOptions& options) { return 0.02 * options.test; };
+  task.prepare = [](const AudioPreparation& given) { return std::any(trained(given)); };
+  task.run = [](const AudioWork& work) {
+    return std::vector{cleaned(*std::any_cast<const Networks&>(work.prepared), work)};
+  };
+  return task;
+}
+
+}  // namespace kalmia::reproduction

@@ -1,0 +1,61 @@
+#include "reproduce/audio_gains.hpp"
+
+#include <gtest/gtest.h>
+
+#include "reproduce/audio_classical.hpp"
+#include "reproduce/audio_rows.hpp"
+#include "reproduce/speech_cases.hpp"
+
+namespace kalmia::test {
+namespace {
+
+using namespace reproduction;
+
+std::vector<double> ratios(const AudioTask& task, const SpeechMixer& mixer, const char* noise) {
+  const Mixture mixture = mixer.mixture(noise);
+  AudioWork work;
+  work.noisy = &mixture.noisy;
+  if (task.prepare) {
+    AudioPreparation preparation;
+    preparation.noisy = [&mixer](const std::string& name) { return mixer.noisy(name); };
+    preparation.quick = true;
+    preparation.seed = 1;
+    preparation.threads = 2;
+    work.prepared = task.prepare(preparation);
+  }
+  std::vector<double> result;
+  for (const AudioOutcome& each : task.run(work))
+    result.push_back(
+        audio_row(each.estimates, mixture.noisy.test, *mixture.known.test).ratio.value());
+  return result;
+}
+
+TEST(AudioGains, AModelOfTheNoiseTakesItAway) {
+  const SpeechMixer mixer(speech_data(1, 1, 4, 8000), 1);
+  for (const char* noise : {"white", "dishes"}) {
+    const std::vector<double> found = ratios(noise_model_audio(), mixer, noise);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_LT(found[0], 0.5) << noise;
+    EXPECT_LT(found[1], 0.6) << noise;
+  }
+}
+
+TEST(AudioGains, NetworksBeatTheWienerFilterTheyStartFrom) {
+  const SpeechMixer mixer(speech_data(24, 4, 4, 8000), 1);
+  const double gains = ratios(gains_audio(), mixer, "white").at(0);
+  EXPECT_LT(gains, 0.95 * ratios(noise_model_audio(), mixer, "white").at(0));
+}
+
+TEST(AudioGains, StopsWhenItIsToldTo) {
+  const SpeechMixer mixer(speech_data(4, 2, 1), 1);
+  AudioPreparation preparation;
+  preparation.noisy = [&mixer](const std::string& name) { return mixer.noisy(name); };
+  preparation.seed = 1;
+  int asked = 0;
+  preparation.go_on = [&asked] { return ++asked < 3; };
+  (void)gains_audio().prepare(preparation);
+  EXPECT_LT(asked, 20);
+}
+
+}  // namespace
+}  // namespace kalmia::test
