@@ -34,7 +34,7 @@ double unsteadiness(const Spectrogram& noisy) {
   const std::vector<float> power = mean_power(noisy, quiet);
   const int bands = (noisy.bins - 2) / kBand;
   if (quiet.empty() || bands < 1) return 0;
-  double sum = 0;
+  double most = 0;
   for (int band = 0; band < bands; ++band) {
     double mean = 0, square = 0;
     for (const int t : quiet) {
@@ -45,9 +45,9 @@ double unsteadiness(const Spectrogram& noisy) {
       mean += ratio / static_cast<double>(quiet.size());
       square += ratio * ratio / static_cast<double>(quiet.size());
     }
-    sum += square - mean * mean;
+    most = std::max(most, square - mean * mean);
   }
-  return sum / bands;
+  return most;
 }
 
 GainData gain_data(std::vector<std::vector<float>> recordings, const GainDataOptions& options) {

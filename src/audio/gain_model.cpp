@@ -117,15 +117,19 @@ void apply_gains(const GainModel& model, std::span<Spectrogram> noisy,
     engine.forward(std::span(groups).first(some), std::span(moments).first(some)).require_success();
     for (std::size_t g = 0; g < some; ++g) {
       Spectrogram& own = noisy[(first + g) / groups_each];
+      const GainFeatures& own_features = features[(first + g) / groups_each];
       const int low = static_cast<int>((first + g) % groups_each) * kGroupLanes;
       const int high = std::min(bands, low + kGroupLanes);
       for (int t = 0; t < own.frames; ++t) {
         const std::span<std::complex<float>> frame = own.frame(t);
         for (int f = low * width; f < (high == bands ? own.bins : high * width); ++f) {
           const int known = std::min(f, bands * width - 1);
-          frame[static_cast<std::size_t>(f)] *=
-              static_cast<float>(gains[g][static_cast<std::size_t>(
-                  (t * width + known % width) * kGroupLanes + known / width - low)]);
+          const double gain =
+              f < GainModel::kVoiceless
+                  ? 1 / (1 + std::exp(-static_cast<double>(own_features.wiener(t, f))))
+                  : gains[g][static_cast<std::size_t>((t * width + known % width) * kGroupLanes +
+                                                      known / width - low)];
+          frame[static_cast<std::size_t>(f)] *= static_cast<float>(gain);
         }
       }
     }

@@ -43,6 +43,9 @@ class GainModel {
   int bins() const { return sizes_.window / 2 + 1; }
   /// Bins that are left over at the top have the gain of the highest band's last.
   int bands() const { return bins() / sizes_.width; }
+  /// The lowest bins keep the gain of the Wiener filter. Below 50 Hz there is no voice, but drift
+  /// and hum, of which networks learn nothing that holds for other recordings.
+  static constexpr int kVoiceless = 2;
   std::span<const float> parameters() const { return parameters_; }
   void set_parameters(std::span<const float> parameters);
   /// For the engine; its pointers stay good as long as the model is where it is.

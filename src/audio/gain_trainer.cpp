@@ -62,8 +62,9 @@ std::vector<Band> choose_bands(int bands, RandomStream& random) {
   return chosen;
 }
 
-// Frames first .. first + count - 1 of bands in the lanes of a group, each bin scored by
-// |G Z - T|^2 over the noise's power.
+// Frames first .. first + count - 1 of bands in the lanes of a group. A bin is scored by
+// |G Z - T|^2, over the root of its noise's power times the mean one's: the best gain does not
+// depend on such weights, but without them the strongest bins of coloured noise drown the others.
 void fill_group(const GainModel& model, const Noisier& made, std::span<const Band> bands, int first,
                 int count, LaneGroup<float>& group) {
   const GainFeatures features(made.input, made.power, model.sizes().sections);
@@ -76,8 +77,8 @@ void fill_group(const GainModel& model, const Noisier& made, std::span<const Ban
     std::size_t at = lane;
     for (int t = first; t < first + count; ++t)
       for (int f = bands[lane].index * width; f < (bands[lane].index + 1) * width; ++f) {
-        const float weight =
-            bands[lane].weight / std::sqrt(power * made.power[static_cast<std::size_t>(f)]);
+        const float whitening = 1 / std::sqrt(power * made.power[static_cast<std::size_t>(f)]);
+        const float weight = f < GainModel::kVoiceless ? 0 : bands[lane].weight * whitening;
         const std::complex<float> z = made.input.frame(t)[static_cast<std::size_t>(f)];
         const std::complex<float> target = made.target.frame(t)[static_cast<std::size_t>(f)];
         group.gain_square[at] = weight * std::norm(z);

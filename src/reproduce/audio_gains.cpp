@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "audio/gain_data.hpp"
+#include "audio/gain_file.hpp"
 #include "audio/noise_power.hpp"
 #include "audio/two_part_filter.hpp"
 #include "audio/wiener.hpp"
+#include "base/atomic_file.hpp"
 
 namespace kalmia::reproduction {
 namespace {
@@ -17,7 +20,9 @@ using audio::GainModel;
 using audio::Spectrogram;
 using Networks = std::shared_ptr<const GainModel>;
 
-constexpr int kUpdates = 1500, kQuickUpdates = 60;
+constexpr int kUpdates = 2000, kQuickUpdates = 60;
+// For `kalmia denoise --model`.
+constexpr const char* kNetworksFile = "speech.kalmia-gains";
 
 audio::GainSizes sizes_of(bool quick) {
   audio::GainSizes sizes;
@@ -39,6 +44,9 @@ Networks trained(const AudioPreparation& given) {
   train_gains(*model, audio::gain_data(std::move(noisy.training), options),
               audio::gain_data(std::move(noisy.validation), options), training, team,
               [&given](FitProgress&) { return !given.go_on || given.go_on(); });
+  if (!given.out.empty())
+    write_file_atomically((std::filesystem::path(given.out) / kNetworksFile).string(),
+                          gain_file_bytes(*model));
   return model;
 }
 

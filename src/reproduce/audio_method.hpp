@@ -19,6 +19,7 @@ struct AudioPreparation {
   std::uint64_t seed = 0;
   int threads = 1;
   std::function<bool()> go_on;  ///< as in AudioWork
+  std::string out = {};         ///< folder for what was learned; may be empty
 };
 
 /// What a task is given for one column.

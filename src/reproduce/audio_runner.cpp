@@ -78,7 +78,7 @@ class AudioRunner {
       try {
         prepared_[task] = tasks_[task].prepare(
             {[this](const std::string& noise) { return mixer_.noisy(noise); }, options_.quick,
-             options_.seed, team_.size(), [this] { return go_on(); }});
+             options_.seed, team_.size(), [this] { return go_on(); }, options_.out});
       } catch (const NumericalError& e) {
         failed_.emplace_back(task, e.what());
       }

@@ -58,6 +58,28 @@ TEST(GainModel, StartsAsTheWienerFilter) {
     }
 }
 
+TEST(GainModel, BelowVoicesTheWienerFilterStays) {
+  ThreadTeam team(1);
+  GainModel model(kSmall, 1);
+  model.set_parameters(random_parameters(model));
+  const Recordings before({400});
+  Recordings after({400});
+  apply_gains(model, after.noisy, after.power, team);
+  Spectrogram filtered = before.noisy[0];
+  wiener_filter(before.power[0], {}, filtered);
+  int others = 0;
+  for (int t = 0; t < filtered.frames; ++t)
+    for (std::size_t f = 0; f < 4; ++f) {
+      const float apart = std::abs(after.noisy[0].frame(t)[f] - filtered.frame(t)[f]);
+      const float size = 1e-5f * (1 + std::abs(filtered.frame(t)[f]));
+      if (f < GainModel::kVoiceless)
+        EXPECT_LE(apart, size);
+      else
+        others += apart > size;
+    }
+  EXPECT_GT(others, filtered.frames);
+}
+
 TEST(GainModel, RecordingsDoNotMixAndThreadsDoNotMatter) {
   GainModel model(kSmall, 1);
   model.set_parameters(random_parameters(model));

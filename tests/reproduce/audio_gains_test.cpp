@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "audio/gain_file.hpp"
+#include "data/file_bytes.hpp"
 #include "reproduce/audio_classical.hpp"
 #include "reproduce/audio_rows.hpp"
 #include "reproduce/speech_cases.hpp"
@@ -55,6 +57,20 @@ TEST(AudioGains, StopsWhenItIsToldTo) {
   preparation.go_on = [&asked] { return ++asked < 3; };
   (void)gains_audio().prepare(preparation);
   EXPECT_LT(asked, 20);
+}
+
+TEST(AudioGains, KeepsItsNetworksForOtherUses) {
+  const SpeechMixer mixer(speech_data(4, 2, 1), 1);
+  const ScratchFolder folder;
+  AudioPreparation preparation;
+  preparation.noisy = [&mixer](const std::string& name) { return mixer.noisy(name); };
+  preparation.seed = 1;
+  preparation.quick = true;
+  preparation.out = folder.file(".");
+  (void)gains_audio().prepare(preparation);
+  const std::string path = folder.file("speech.kalmia-gains");
+  const auto model = audio::parse_gain_file(data::read_file_bytes(path), path);
+  EXPECT_EQ(model->sizes().window, 512);
 }
 
 }  // namespace
