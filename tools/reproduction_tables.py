@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Puts the results of `kalmia reproduce` into the tables of docs/reproduction.md.
+"""Puts the results of `kalmia reproduce` into the tables of docs/reproduction.md and docs/audio.md.
 
 Each file is the rows.json of a run. A table of the page stands between the lines
 
     <!-- table: EXPERIMENT KIND -->  and  <!-- end -->
 
 and is replaced if a file of that experiment was given. Kinds: state_mse and position_mse (medians
-over seeds, methods by sizes), spread (largest less least position error over seeds, each relative to
+over seeds, methods by sizes; of audio: ratio, mse, median_mse and others by noises), spread (largest less least position error over seeds, each relative to
 that of the optimal filter on the same trajectory), largest (calibration and the parts of the error
 at the largest size) and run (what was run).
 """
@@ -18,7 +18,7 @@ import statistics
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/reproduction.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 TABLE = re.compile(r"(<!-- table: (\w+) (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -99,6 +99,30 @@ def largest(result):
     return text
 
 
+def noises(result, kind):
+    """Methods by noises; of audio. (=): networks were not kept, and the row is that of the filter below."""
+    names = result["provenance"]["options"]["noises"]
+    found = {(each["method"], each["noise"]): each for each in result["rows"]}
+    text = header(["method", *names])
+    for method in result["methods"]:
+        cells = [name_of(method)]
+        for noise in names:
+            each = found.get((method["name"], noise), {})
+            value = each.get(kind)
+            text_of = f"{value:.{1 if kind.endswith('_db') else 3}f}" if value is not None else "-"
+            cells.append(text_of + (" (=)" if each.get("networks_kept") is False else ""))
+        text += row(cells)
+    return text
+
+
+def audio_run(result):
+    """One line about a run of audio."""
+    p = result["provenance"]
+    return (f"{p['utterances']['test']} test utterances, {p['utterances']['training']:,} for training; "
+            f"{p['started'][:10]}, version {p['version']}, {p['compiler']}, {p['instruction_set']}, "
+            f"{p['threads']} cells side by side: {p['seconds'] / 60:.0f} minutes.\n")
+
+
 def run(result):
     """One line about the run."""
     p = result["provenance"]
@@ -116,6 +140,8 @@ def sum_of_cells(result):
 
 
 def table(result, kind):
+    if result["experiment"] == "audio":
+        return audio_run(result) if kind == "run" else noises(result, kind)
     if kind in ("state_mse", "position_mse"):
         return medians(result, kind)
     return {"spread": spread, "largest": largest, "run": run}[kind](result)
@@ -133,14 +159,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="+", type=Path, metavar="ROWS.json")
-    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--page", type=Path, help="default: the pages of docs")
     arguments = parser.parse_args()
     results = {}
     for path in arguments.rows:
         result = json.loads(path.read_text(encoding="ascii"))
         results[result["experiment"]] = result
-    page = arguments.page
-    page.write_text(filled(page.read_text(encoding="ascii"), results), encoding="ascii")
+    for page in [arguments.page] if arguments.page else [DOCS / "reproduction.md", DOCS / "audio.md"]:
+        page.write_text(filled(page.read_text(encoding="ascii"), results), encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ struct AudioOptions {
   std::vector<std::string> noises;
   /// By name; empty: all of audio_methods().
   std::vector<std::string> methods;
-  /// Utterances to learn from; 0: 1000 (quick: 40). All there are, if there are fewer.
+  /// Utterances to learn from; 0: 4000 (quick: 40). All there are, if there are fewer.
   int training = 0;
   /// Utterances that models are chosen by; 0: 100 (quick: 10).
   int validation = 0;
@@ -55,7 +55,7 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("noises", o.noises,
         "columns (default: white, dishes, miaow, bike, pink, tap and combined)");
   visit("methods", o.methods, "methods to run (default: all; --list shows them)");
-  visit("training", o.training, "utterances to learn from (default: 1000; quick: 40)");
+  visit("training", o.training, "utterances to learn from (default: 4000; quick: 40)");
   visit("validation", o.validation,
         "utterances that models are chosen by (default: 100; quick: 10)");
   visit("test", o.test, "utterances that are scored (default: 250; quick: 20)");

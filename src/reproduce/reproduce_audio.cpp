@@ -69,7 +69,7 @@ AudioOptions AudioOptions::resolved() const {
                                     did_you_mean(noise, all), fmt::join(all, ", ")));
   if (full.noises.empty()) full.noises = all;
   (void)audio_tasks_with(methods);
-  if (full.training == 0) full.training = quick ? 40 : 1000;
+  if (full.training == 0) full.training = quick ? 40 : 4000;
   if (full.validation == 0) full.validation = quick ? 10 : 100;
   if (full.test == 0) full.test = quick ? 20 : 250;
   std::string wrong;

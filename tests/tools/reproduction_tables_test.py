@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-from reproduction_tables import PAGE, TABLE, figure, filled  # noqa: E402
+from reproduction_tables import DOCS, TABLE, figure, filled  # noqa: E402
 
 
 def result():
@@ -59,8 +59,27 @@ class ReproductionTables(unittest.TestCase):
         self.assertEqual([figure(v) for v in (None, 0.123456, 1e-5, 105.04, 12345.6)],
                          ["-", "0.1235", "1e-05", "105", "12346"])
 
+    def test_audio_by_noises(self):
+        audio = {"experiment": "audio", "methods": [{"name": "ours", "self_supervised": True},
+                                                    {"name": "oracle", "self_supervised": False}],
+                 "rows": [{"method": "ours", "noise": "tap", "ratio": 0.25, "snr_gain_db": 5.25,
+                           "networks_kept": False},
+                          {"method": "oracle", "noise": "tap", "ratio": 0.125, "snr_gain_db": 9.0}],
+                 "provenance": {"options": {"noises": ["tap", "bike"]}}}
+        page = "<!-- table: audio ratio -->\n<!-- end --><!-- table: audio snr_gain_db -->\n<!-- end -->"
+        self.assertEqual(filled(page, {"audio": audio}),
+                         "<!-- table: audio ratio -->\n| method | tap | bike |\n| --- | --- | --- |\n"
+                         "| ours | 0.250 (=) | - |\n| oracle * | 0.125 | - |\n<!-- end -->"
+                         "<!-- table: audio snr_gain_db -->\n| method | tap | bike |\n| --- | --- | --- |\n"
+                         "| ours | 5.2 (=) | - |\n| oracle * | 9.0 | - |\n<!-- end -->")
+
+    def test_the_page_of_audio_has_its_tables(self):
+        found = {(match[2], match[3]) for match in TABLE.finditer((DOCS / "audio.md").read_text())}
+        for kind in ("ratio", "mse", "si_sdr_gain_db", "run"):
+            self.assertIn(("audio", kind), found)
+
     def test_the_page_has_tables_of_both_experiments(self):
-        found = {(match[2], match[3]) for match in TABLE.finditer(PAGE.read_text())}
+        found = {(match[2], match[3]) for match in TABLE.finditer((DOCS / "reproduction.md").read_text())}
         for experiment in ("linear", "lorenz"):
             for kind in ("state_mse", "largest", "run"):
                 self.assertIn((experiment, kind), found)
