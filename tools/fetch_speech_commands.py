@@ -22,6 +22,7 @@ import tarfile
 import tempfile
 import urllib.request
 import wave
+import zlib
 from pathlib import Path, PurePosixPath
 
 URL = "http://download.tensorflow.org/data/speech_commands_v0.01.tar.gz"
@@ -107,7 +108,7 @@ def extract(archive, folder):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with files.extractfile(member) as source, open(target, "wb") as file:
                     shutil.copyfileobj(source, file)
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise Refused(f"{archive}: cannot be unpacked ({error}); it must be the whole "
                       "speech_commands_v0.01.tar.gz, fetch it again") from error
 

@@ -27,8 +27,8 @@ struct DenoiseOptions {
   /// Nothing is made quieter by more than this, in dB. Less of it leaves an even rest of the noise,
   /// in which remaining errors are not heard.
   double most_reduction = 60;
-  /// Seconds of sound after a place that its noise is taken from. Sound comes out of a stream a
-  /// second later than that.
+  /// Seconds of sound after a place that its noise is taken from. Sound comes out of a stream
+  /// two seconds later than that.
   double look_ahead = 2;
   /// Train the networks on the recording itself first. Needs a file, of some seconds.
   bool fit = false;
@@ -59,8 +59,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("strength", o.strength, "1: all that is taken for noise goes; 0: nothing does");
   visit("most_reduction", o.most_reduction, "nothing gets quieter by more than this, in dB");
   visit("look_ahead", o.look_ahead,
-        "seconds after a place that its noise is taken from; a stream comes out a second later "
-        "than that");
+        "seconds after a place that its noise is taken from; a stream comes out two seconds "
+        "later than that");
   visit("fit", o.fit, "train the networks on the recording itself first");
   visit("fit_seconds", o.fit_seconds, "seconds that --fit may take");
   visit("save_model", o.save_model, "file that the networks are written to (default: none)");

@@ -243,8 +243,8 @@ struct FitSummary {
   std::vector<Parameter> parameters;
   int updates = 0;  ///< of the networks
   int best_update = 0;
-  int skipped_updates = 0;    ///< whose loss or gradient was not finite
-  int rate_cuts = 0;          ///< times the rate was halved after repeated failures
+  int skipped_updates = 0;  ///< whose loss or gradient was not finite
+  int rate_cuts = 0;        ///< times the rate was halved after repeated failures
   /// Whether a smoother was trained and kept: better than the filter, and than linearized smoothing
   /// as far as held-out data tell (smoother_risk).
   bool smoother = false;

@@ -99,7 +99,8 @@ struct AudioRow {
   std::optional<double> snr_gain_db;        ///< signal-to-noise ratio over that of the recording
   std::optional<double> si_sdr_gain_db;     ///< scale-invariant signal-to-distortion ratio
   std::optional<double> segmental_gain_db;  ///< signal-to-noise ratios of 20 ms, -10..35 dB
-  double seconds = 0;  ///< training and estimating, one thread, with what it shares
+  double seconds = 0;  ///< training and estimating on one thread (`gains`: trained on all), with
+                       ///< what it shares
   std::optional<double> paper_mse;
   std::optional<double> held_out;     ///< mean negative log-likelihood of a validation value
   std::optional<bool> networks_kept;  ///< as in ReproduceRow

@@ -14,9 +14,9 @@ namespace kalmia::audio {
 
 /// How a recording is cut, in frames.
 struct BlockSizes {
-  int block = 128;
-  /// That networks see before and after a block: as many as they were trained with, so that they
-  /// know no more at its borders than anywhere else.
+  int block = 256;
+  /// That networks see before and after a block: half a second, after which they have forgotten how
+  /// they began.
   int context = 64;
   int look_ahead = 250;  ///< after a block that its noise is taken from; at least `context`
   int noise = 1000;      ///< that noise is taken from, ending with `look_ahead`

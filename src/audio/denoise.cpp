@@ -73,7 +73,15 @@ void check_files(const std::string& input, const std::string& output,
                       data::source_name(input)));
   if (!options.clean.empty() && !output_can_be_read(output))
     throw ConfigError("clean reads what was written, but the output is no file; give one");
+  if (!options.clean.empty() && !is_regular(options.clean))
+    throw ConfigError(
+        fmt::format("clean: {} is read twice, but it is no file; save it first", options.clean));
+  if (options.save_model == "-")
+    throw ConfigError("save_model: networks are written to a file, but it is -; give a name");
   std::error_code error;
+  if (!options.save_model.empty() && std::filesystem::weakly_canonical(options.save_model, error) ==
+                                         std::filesystem::weakly_canonical(output, error))
+    throw ConfigError(output + ": is for both sound and networks; give one of them another name");
   for (const std::string& written : {output, options.save_model}) {
     if (!is_regular(written)) continue;
     for (const std::string& read : {input, options.clean, options.model})
@@ -149,7 +157,7 @@ class FileDenoiser {
     report_.fit = audio::fit_gains(
         *model_, input_, reader, denoiser.window(), {options_.fit_seconds, options_.seed}, team_,
         [&](double share) { return goes_on = told("fit", share, 0, start); });
-    report_.model += ", fitted";
+    if (report_.fit->kept) report_.model += ", fitted";
     return goes_on;
   }
 

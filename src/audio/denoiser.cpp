@@ -10,6 +10,8 @@ namespace kalmia::audio {
 namespace {
 
 constexpr double kWindowSeconds = 0.032;
+// Before a block that its noise is taken from: four seconds.
+constexpr int kPastFrames = 500;
 // Powers of spectra of larger samples, over the least power of noise, are no floats any more.
 constexpr float kLargestSample = 1e9f;
 
@@ -29,6 +31,7 @@ BlockSizes sizes_of(const DenoiserOptions& o, int hop) {
   BlockSizes sizes;
   sizes.look_ahead = static_cast<int>(std::lround(o.look_ahead * o.rate / hop));
   sizes.look_ahead = std::max(sizes.look_ahead, sizes.context);
+  sizes.noise = kPastFrames + sizes.block + sizes.look_ahead;
   return sizes;
 }
 
@@ -38,7 +41,8 @@ Denoiser::Denoiser(const DenoiserOptions& options, const GainModel* model, Threa
     : options_((check(options, model), options)),
       sizes_(sizes_of(options, nearest_window(kWindowSeconds * options.rate) / Stft::kOverlap)),
       window_(nearest_window(kWindowSeconds * options.rate)),
-      together_(options.together > 0 ? options.together : team.size()),
+      together_(options.together > 0 ? options.together
+                                     : std::max(1, team.size() / options.channels)),
       suppressor_(model, options.suppress),
       team_(team) {
   for (int c = 0; c < options.channels; ++c)
@@ -53,16 +57,21 @@ void Denoiser::each_channel(const std::function<void(std::size_t)>& work) {
   team_.run(options_.channels, [&](int c, int) { work(static_cast<std::size_t>(c)); });
 }
 
+void Denoiser::check_samples(std::span<const float> samples, std::size_t before,
+                             std::size_t channels) {
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    if (!(std::abs(samples[i]) <= kLargestSample))
+      throw DataError("sample " + std::to_string(before + i / channels) + ", channel " +
+                      std::to_string(i % channels + 1) + ": value " + std::to_string(samples[i]) +
+                      ", but samples must be finite and within 1e9; repair the recording");
+}
+
 std::vector<float> Denoiser::push(std::span<const float> samples) {
   const std::size_t C = channels_.size();
   if (samples.size() % C != 0)
     throw DataError(std::to_string(samples.size()) + " values, but they must be whole samples of " +
                     std::to_string(C) + " channels");
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    if (!(std::abs(samples[i]) <= kLargestSample))
-      throw DataError("sample " + std::to_string(pushed_ + i / C) + ", channel " +
-                      std::to_string(i % C + 1) + ": value " + std::to_string(samples[i]) +
-                      ", but samples must be finite and within 1e9; repair the recording");
+  check_samples(samples, pushed_, C);
   pushed_ += samples.size() / C;
   each_channel([&](std::size_t c) {
     std::vector<float> own;

@@ -18,7 +18,7 @@ struct DenoiserOptions {
   SuppressorOptions suppress;
   double look_ahead = 2;  ///< seconds after a block that its noise is taken from
   /// Blocks that are collected before they are worked on together; 1: as soon as there is one. 0:
-  /// one for each thread.
+  /// that each thread has a channel of one.
   int together = 0;
   std::vector<float> noise_power = {};  ///< known beforehand, of all channels; empty: found
 };
@@ -34,6 +34,11 @@ class Denoiser {
 
   /// `model`: null for the Wiener filter. Model and team must outlive this. Throws ConfigError.
   Denoiser(const DenoiserOptions& options, const GainModel* model, ThreadTeam& team);
+
+  /// Throws DataError for a sample that push() does not take; `before`: samples of a channel that
+  /// came before these.
+  static void check_samples(std::span<const float> samples, std::size_t before,
+                            std::size_t channels);
 
   int window() const { return window_; }  ///< samples of a frame
   /// Samples of a channel that must come in after a sample before it comes out, at most, with one

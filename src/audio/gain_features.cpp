@@ -31,18 +31,19 @@ GainFeatures::GainFeatures(const Spectrogram& noisy, std::span<const float> nois
       sections_(sections),
       ratios_(noisy.values.size()),
       wiener_(signal_ratios(noisy, noise_power)),
-      means_(static_cast<std::size_t>(noisy.frames * sections)) {
+      means_(static_cast<std::size_t>(noisy.frames) * static_cast<std::size_t>(sections)) {
   for (float& each : wiener_) each = std::log(each);
   const std::vector<int> borders = section_borders(bins_, sections);
   for (int t = 0; t < frames_; ++t) {
     const std::span<const std::complex<float>> frame = noisy.frame(t);
-    float* ratios = ratios_.data() + static_cast<std::size_t>(t * bins_);
+    float* ratios = ratios_.data() + place(t, 0);
     for (std::size_t f = 0; f < frame.size(); ++f)
       ratios[f] = std::log(std::norm(frame[f]) / noise_power[f] + kLeastRatio);
     for (int k = 0; k < sections; ++k) {
       const int first = std::min(borders[static_cast<std::size_t>(k)], bins_ - 1);
       const int last = std::max(first + 1, borders[static_cast<std::size_t>(k) + 1]);
-      means_[static_cast<std::size_t>(t * sections + k)] =
+      means_[static_cast<std::size_t>(t) * static_cast<std::size_t>(sections) +
+             static_cast<std::size_t>(k)] =
           std::accumulate(ratios + first, ratios + last, 0.0f) / static_cast<float>(last - first);
     }
   }

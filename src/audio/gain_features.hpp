@@ -21,10 +21,10 @@ class GainFeatures {
   int frames() const { return frames_; }
   /// q of a bin; beyond the ends of the spectrum that of noise alone.
   float ratio(int t, int f) const {
-    return f < 0 || f >= bins_ ? kNoiseAlone : ratios_[static_cast<std::size_t>(t * bins_ + f)];
+    return f < 0 || f >= bins_ ? kNoiseAlone : ratios_[place(t, f)];
   }
   /// log r of the Wiener filter: its gain is sigmoid(log r).
-  float wiener(int t, int f) const { return wiener_[static_cast<std::size_t>(t * bins_ + f)]; }
+  float wiener(int t, int f) const { return wiener_[place(t, f)]; }
   /// Means over sections from low to high frequencies, each wider than the last.
   std::span<const float> sections(int t) const {
     const auto width = static_cast<std::size_t>(sections_);
@@ -35,6 +35,11 @@ class GainFeatures {
   static constexpr float kNoiseAlone = 0.0953f;
 
  private:
+  std::size_t place(int t, int f) const {
+    return static_cast<std::size_t>(t) * static_cast<std::size_t>(bins_) +
+           static_cast<std::size_t>(f);
+  }
+
   int frames_, bins_, sections_;
   std::vector<float> ratios_;  // frame after frame
   std::vector<float> wiener_;

@@ -27,6 +27,18 @@ void check_sizes(const GainSizes& sizes, const model::TensorReader& file) {
         static_cast<std::size_t>(each) > file.size() / sizeof(half))
       file.refuse("a network of size " + std::to_string(each) +
                   ", but sizes must be >= 1 and fit the numbers in the file; it is damaged");
+  if (sizes.window < 8 || sizes.window % Stft::kOverlap != 0 || sizes.width > sizes.window / 2 + 1)
+    file.refuse("frames of " + std::to_string(sizes.window) + " samples and bands of " +
+                std::to_string(sizes.width) + " bins, which do not fit; it is damaged");
+  // Encoders and decoder, without their smaller parts.
+  const double hidden = sizes.hidden;
+  double numbers = 6 * hidden * hidden, rows = 2 * hidden;
+  for (const int each : sizes.decoder) {
+    numbers += rows * each;
+    rows = each;
+  }
+  if (numbers * sizeof(half) > static_cast<double>(file.size()))
+    file.refuse("networks of more numbers than the file has; it is damaged");
 }
 
 std::unique_ptr<GainModel> parse(std::string_view bytes, const std::string& source) {

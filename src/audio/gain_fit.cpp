@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "audio/denoiser.hpp"
 #include "audio/gain_data.hpp"
 #include "kalmia/error.hpp"
 
@@ -43,6 +44,8 @@ std::vector<std::vector<float>> read_pieces(data::SoundReader& sound, std::size_
     while (filled < block.size()) {
       const std::size_t got = sound.read(std::span(block).subspan(filled));
       if (got == 0) return pieces;
+      Denoiser::check_samples(std::span(block).subspan(filled, got),
+                              count * length + filled / channels, channels);
       filled += got;
     }
     if (count % every != 0) continue;
@@ -101,7 +104,12 @@ DenoiseFit fit_gains(GainModel& model, const std::string& source, data::SoundRea
                     "fit");
   Stft stft(model.sizes().window);
   const auto length = static_cast<std::size_t>(kPieceFrames * window / Stft::kOverlap);
-  const std::vector<std::vector<float>> pieces = read_pieces(sound, length);
+  std::vector<std::vector<float>> pieces;
+  try {
+    pieces = read_pieces(sound, length);
+  } catch (const DataError& error) {
+    throw DataError(source + ": " + error.what());
+  }
   if (pieces.size() < kFewestPieces)
     throw DataError(source + ": " + std::to_string(pieces.size()) +
                     " pieces of a second in which something is heard, but a fit needs " +
@@ -119,9 +127,11 @@ DenoiseFit fit_gains(GainModel& model, const std::string& source, data::SoundRea
   const double left = std::max(0.0, options.seconds - elapsed());
   training.updates = static_cast<int>(
       std::clamp(left / (timed / kTimedUpdates), double{kFewestUpdates}, double{kMostUpdates}));
-  const train::LoopResult result = train_gains(
-      model, data.training, data.held_out, training, team,
-      [&](FitProgress& p) { return progress(static_cast<double>(p.update) / p.updates); });
+  const train::LoopResult result =
+      train_gains(model, data.training, data.held_out, training, team, [&](FitProgress& p) {
+        return progress(static_cast<double>(p.update) / p.updates) &&
+               (elapsed() < options.seconds || p.update < kFewestUpdates);
+      });
   return {elapsed(), result.updates, result.best_update > 0};
 }
 

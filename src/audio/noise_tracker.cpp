@@ -9,6 +9,10 @@ namespace {
 
 // Of all frames. Speech that goes on for seconds leaves fewer pauses than a single word does.
 constexpr double kQuietShare = 0.15;
+// Quiet frames are many here.
+constexpr int kRounds = 2;
+// A short sound must not be quiet as a whole.
+constexpr int kFewest = 4;
 
 bool is_silent(std::span<const std::complex<float>> frame) {
   double sum = 0;
@@ -35,6 +39,8 @@ void NoiseTracker::add(std::span<const std::complex<float>> frame) {
 std::vector<float> NoiseTracker::power() const {
   NoisePowerOptions options;
   options.quiet.share = kQuietShare;
+  options.quiet.fewest = kFewest;
+  options.rounds = kRounds;
   return noise_power(last_, options);
 }
 

@@ -18,9 +18,14 @@ namespace {
 
 using audio::GainModel;
 using audio::Spectrogram;
-using Networks = std::shared_ptr<const GainModel>;
 
-constexpr int kUpdates = 2000, kQuickUpdates = 60;
+// What is learned once. A copy of it is cheap.
+struct Networks {
+  std::shared_ptr<const GainModel> model;
+  bool kept = false;  // they beat the Wiener filter on what was held out
+};
+
+constexpr int kUpdates = 4000, kQuickUpdates = 60;
 // For `kalmia denoise --model`.
 constexpr const char* kNetworksFile = "speech.kalmia-gains";
 
@@ -41,16 +46,18 @@ Networks trained(const AudioPreparation& given) {
   training.updates = given.quick ? kQuickUpdates : kUpdates;
   training.seed = given.seed;
   ThreadTeam team(given.threads);
-  train_gains(*model, audio::gain_data(std::move(noisy.training), options),
-              audio::gain_data(std::move(noisy.validation), options), training, team,
-              [&given](FitProgress&) { return !given.go_on || given.go_on(); });
-  if (!given.out.empty())
+  const train::LoopResult result =
+      train_gains(*model, audio::gain_data(std::move(noisy.training), options),
+                  audio::gain_data(std::move(noisy.validation), options), training, team,
+                  [&given](FitProgress&) { return !given.go_on || given.go_on(); });
+  if (!given.out.empty() && result.stop_reason != StopReason::Interrupted)
     write_file_atomically((std::filesystem::path(given.out) / kNetworksFile).string(),
                           gain_file_bytes(*model));
-  return model;
+  return {model, result.best_update > 0};
 }
 
-AudioOutcome cleaned(const GainModel& model, const AudioWork& work) {
+AudioOutcome cleaned(const Networks& networks, const AudioWork& work) {
+  const GainModel& model = *networks.model;
   audio::Stft stft(model.sizes().window);
   ThreadTeam team(work.threads);
   AudioOutcome outcome;
@@ -62,7 +69,7 @@ AudioOutcome cleaned(const GainModel& model, const AudioWork& work) {
     apply_gains(model, std::span(&frames, 1), power, team);
     outcome.estimates.push_back(stft.inverse(frames, noisy.size()));
   }
-  outcome.networks_kept = true;
+  outcome.networks_kept = networks.kept;
   return outcome;
 }
 
@@ -103,7 +110,7 @@ AudioTask gains_audio() {
   task.cost = [](const AudioOptions& options) { return 0.02 * options.test; };
   task.prepare = [](const AudioPreparation& given) { return std::any(trained(given)); };
   task.run = [](const AudioWork& work) {
-    return std::vector{cleaned(*std::any_cast<const Networks&>(work.prepared), work)};
+    return std::vector{cleaned(std::any_cast<const Networks&>(work.prepared), work)};
   };
   return task;
 }

@@ -208,7 +208,7 @@ std::string audio_text(const AudioReproduction& result) {
                   [](const AudioRow& row) { return row.paper_mse; });
   text += table(result, "\nGain of the scale-invariant signal-to-distortion ratio, dB", 1,
                 [](const AudioRow& row) { return row.si_sdr_gain_db; });
-  text += table(result, "\nSeconds (one thread, with what a method shares)", 0,
+  text += table(result, "\nSeconds (with what a method shares)", 0,
                 [](const AudioRow& row) { return std::optional(row.seconds); });
   std::string errors;
   for (const AudioRow& row : result.rows)

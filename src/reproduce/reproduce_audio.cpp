@@ -124,7 +124,8 @@ AudioReproduction reproduce_audio(const AudioOptions& given,
   };
   AudioRun run = run_audio(tasks, mixer, options, progress, take);
   result.complete = run.complete;
-  take(std::move(run.rows));
+  // Nothing to show must not take the place of an earlier run's rows.
+  if (!run.rows.empty()) take(std::move(run.rows));
   return result;
 }
 

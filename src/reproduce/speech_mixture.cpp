@@ -25,6 +25,10 @@ Sound scaled_range(const Sound& noise, Part part) {
   for (const float x : range) sum += x;
   const double mean = sum / static_cast<double>(range.size());
   for (const float x : range) energy += (x - mean) * (x - mean);
+  if (!(energy > 0))
+    throw DataError(
+        "a noise is silent in one of its ranges, but it must be heard to be scaled; "
+        "fetch the data set again");
   const double factor = kNoiseLevel / std::sqrt(energy / static_cast<double>(range.size()));
   for (float& x : range) x = static_cast<float>((x - mean) * factor);
   return range;

@@ -114,7 +114,7 @@ TEST(Denoise, NetworksAreSavedAndLoaded) {
   options.save_model = folder.file("mine.kalmia-gains");
   const DenoiseReport fitted = denoise(noisy, folder.file("a.wav"), options);
   ASSERT_TRUE(fitted.fit);
-  EXPECT_EQ(fitted.model, "shipped, fitted");
+  EXPECT_EQ(fitted.model, fitted.fit->kept ? "shipped, fitted" : "shipped");
   EXPECT_NE(fitted.to_text().find("fit: "), std::string::npos);
   DenoiseOptions loading;
   loading.model = options.save_model;
@@ -168,6 +168,22 @@ TEST(Denoise, NoInputIsOverwritten) {
   options.save_model = noisy;
   EXPECT_THROW(denoise(noisy, folder.file("out.wav"), options), ConfigError);
   EXPECT_EQ(folder.content("in.wav"), bytes);
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(Denoise, OneFileIsNotForTwoThings) {
+  const ScratchFolder folder;
+  const std::string noisy = write(folder, "in.wav", words(1));
+  DenoiseOptions options;
+  for (const std::string& name : {folder.file("out.wav"), folder.file("./out.wav")}) {
+    options.save_model = name;
+    EXPECT_THROW(denoise(noisy, folder.file("out.wav"), options), ConfigError) << name;
+  }
+  options.save_model = "-";
+  EXPECT_THROW(denoise(noisy, folder.file("out.wav"), options), ConfigError);
+  options.save_model.clear();
+  options.clean = "-";
+  EXPECT_THROW(denoise(noisy, folder.file("out.wav"), options), ConfigError);
   EXPECT_EQ(folder.files(), 1U);
 }
 

@@ -7,6 +7,7 @@
 #include "audio/quiet_frames.hpp"
 #include "audio/sound_cases.hpp"
 #include "kalmia/error.hpp"
+#include "model/tensor_file.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace kalmia::test {
@@ -72,6 +73,27 @@ TEST(GainFile, EveryAlteredByteIsNoticed) {
   }
   for (std::size_t size = 0; size < bytes.size(); size += 101)
     EXPECT_THROW(audio::parse_gain_file(bytes.substr(0, size), "g"), DataError) << size;
+}
+
+// Files whose checksums are right.
+TEST(GainFile, SizesThatDoNotFitAreRefusedBeforeTheyAreLaidOut) {
+  const auto with = [](int window, int width, int hidden) {
+    model::TensorWriter file;
+    const std::vector<char> zeros(60000);
+    file.add("zeros", "F16", {30000}, zeros.data(), zeros.size());
+    return refusal(file.bytes({"kalmia-gains", "a file of denoising networks", 1, ""},
+                              {{"window", window},
+                               {"width", width},
+                               {"reach", 3},
+                               {"sections", 2},
+                               {"hidden", hidden},
+                               {"decoder", {6}},
+                               {"features", GainModel::kFeatures}}));
+  };
+  EXPECT_NE(with(32, 4, 20000).find("more numbers than the file has"), std::string::npos);
+  EXPECT_NE(with(32, 4, 40000).find("size 40000"), std::string::npos);
+  EXPECT_NE(with(30, 4, 5).find("frames of 30 samples"), std::string::npos);
+  EXPECT_NE(with(32, 18, 5).find("bands of 18 bins"), std::string::npos);
 }
 
 TEST(GainFile, OtherFilesAreRefused) {

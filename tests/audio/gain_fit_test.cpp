@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <utility>
 
 #include "audio/denoiser.hpp"
@@ -86,6 +87,9 @@ TEST(GainFit, RefusesWhatNothingCanBeLearnedFrom) {
   };
   EXPECT_NE(refusal(white_noise(60000, 0.1, 1), 16000, 512).find("3 pieces"), std::string::npos);
   EXPECT_NE(refusal(std::vector<float>(320000), 16000, 512).find("0 pieces"), std::string::npos);
+  std::vector<float> broken = white_noise(160000, 0.1, 1);
+  broken[100001] = std::numeric_limits<float>::infinity();
+  EXPECT_NE(refusal(broken, 16000, 512).find("sample 100001, channel 1"), std::string::npos);
   EXPECT_NE(refusal(white_noise(160000, 0.1, 1), 8000, 256).find("8000 samples a second"),
             std::string::npos);
 }

@@ -53,10 +53,13 @@ TEST(AudioGains, StopsWhenItIsToldTo) {
   AudioPreparation preparation;
   preparation.noisy = [&mixer](const std::string& name) { return mixer.noisy(name); };
   preparation.seed = 1;
+  const ScratchFolder folder;
+  preparation.out = folder.file(".");
   int asked = 0;
   preparation.go_on = [&asked] { return ++asked < 3; };
   (void)gains_audio().prepare(preparation);
   EXPECT_LT(asked, 20);
+  EXPECT_EQ(folder.files(), 0u);  // half-trained networks are not kept
 }
 
 TEST(AudioGains, KeepsItsNetworksForOtherUses) {

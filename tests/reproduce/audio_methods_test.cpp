@@ -96,7 +96,7 @@ TEST(AudioMethodsList, HasThePapersMethodsWithItsNumbers) {
     for (const AudioMethod& method : task.methods) {
       EXPECT_TRUE(names.insert(method.name).second) << method.name;
       EXPECT_FALSE(method.description.empty());
-      if (method.name == "recursive-linearized") {
+      if (method.name == "recursive-plain-linearized") {
         ASSERT_EQ(method.paper.size(), 7u);
         EXPECT_EQ(method.paper[0].noise, "white");
         EXPECT_EQ(method.paper[0].mse, 0.100);
@@ -105,8 +105,8 @@ TEST(AudioMethodsList, HasThePapersMethodsWithItsNumbers) {
     }
   for (const char* name :
        {"raw", "kalman-supervised", "noise2noise", "recurrent-filter", "recursive-filter",
-        "recursive-linearized", "recursive-fused", "wiener-quiet", "wiener-known", "wiener-frames",
-        "two-part-kalman", "gains", "wiener-oracle"})
+        "recursive-plain-linearized", "recursive-linearized", "recursive-fused", "wiener-quiet",
+        "wiener-known", "wiener-frames", "two-part-kalman", "gains", "wiener-oracle"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
 

@@ -40,6 +40,16 @@ TEST_F(ReproduceAudio, GivesRowsAndFiles) {
   EXPECT_EQ(folder.content("out/rows.csv"), result.to_csv());
 }
 
+TEST_F(ReproduceAudio, ARunThatIsStoppedAtOnceKeepsEarlierRows) {
+  options.out = folder.file("out");
+  (void)reproduce_audio(options);
+  const std::string rows = folder.content("out/rows.json");
+  const AudioReproduction stopped =
+      reproduce_audio(options, [](const ReproduceProgress&) { return false; });
+  EXPECT_FALSE(stopped.complete);
+  EXPECT_EQ(folder.content("out/rows.json"), rows);
+}
+
 TEST_F(ReproduceAudio, RowsDoNotDependOnThreadsNorOnWhatElseIsRun) {
   const AudioReproduction whole = reproduce_audio(options);
   options.threads = 2;
