@@ -56,7 +56,7 @@ bool is_regular(const std::string& path) {
   return path != "-" && std::filesystem::is_regular_file(path, error);
 }
 
-bool output_can_be_read(const std::string& path) {
+bool can_be_file(const std::string& path) {
   std::error_code error;
   return path != "-" && (!std::filesystem::exists(path, error) || is_regular(path));
 }
@@ -71,9 +71,9 @@ void check_files(const std::string& input, const std::string& output,
       throw ConfigError(
           fmt::format("{} reads the recording twice, but {} is no file; save it first", option,
                       data::source_name(input)));
-  if (!options.clean.empty() && !output_can_be_read(output))
+  if (!options.clean.empty() && !can_be_file(output))
     throw ConfigError("clean reads what was written, but the output is no file; give one");
-  if (!options.clean.empty() && !is_regular(options.clean))
+  if (!options.clean.empty() && !can_be_file(options.clean))
     throw ConfigError(
         fmt::format("clean: {} is read twice, but it is no file; save it first", options.clean));
   if (options.save_model == "-")
