@@ -35,7 +35,7 @@ void print_methods(bool json) {
                     {"description", method.description},
                     {"self_supervised", method.self_supervised},
                     {"in_paper", method.in_paper}});
-    text += fmt::format(" {}{:<22}{}\n", method.self_supervised ? ' ' : '*', method.name,
+    text += fmt::format(" {}{:<28}{}\n", method.self_supervised ? ' ' : '*', method.name,
                         method.description);
   }
   text += "* knows clean speech, or the noise alone; others see noisy recordings only\n";

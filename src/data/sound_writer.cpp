@@ -59,10 +59,12 @@ sf_count_t write_bytes(const void* from, sf_count_t count, void* user) {
 bool is_flac(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   if (name.find('.') == std::string::npos) return false;
-  const Format format = format_of(path);
-  if (format != Format::Wav && format != Format::Flac)
-    throw DataError(path + ": sound is written as .wav or .flac; give the output such a name");
-  return format == Format::Flac;
+  try {
+    const Format format = format_of(path);
+    if (format == Format::Wav || format == Format::Flac) return format == Format::Flac;
+  } catch (const DataError&) {  // no format at all: the same advice
+  }
+  throw DataError(path + ": sound is written as .wav or .flac; give the output such a name");
 }
 
 }  // namespace

@@ -75,6 +75,8 @@ class AudioRunner {
     for (std::size_t task = 0; task < tasks_.size() && !stopped_; ++task) {
       if (!tasks_[task].prepare) continue;
       const Clock::time_point start = Clock::now();
+      last_ = tasks_[task].methods[0].name + ", for all noises";
+      report();
       try {
         prepared_[task] = tasks_[task].prepare(
             {[this](const std::string& noise) { return mixer_.noisy(noise); }, options_.quick,

@@ -90,9 +90,8 @@ TEST(SoundWriter, RefusesWhatItCannotWrite) {
   const auto refusal = [&](const std::string& name, const SoundInfo& sound) {
     return message_of<DataError>([&] { SoundWriter(folder.file(name), sound); });
   };
-  EXPECT_NE(refusal("a.csv", info(1, SampleFormat::Int16)).find(".wav or .flac"),
-            std::string::npos);
-  EXPECT_NE(refusal("a.mp3", info(1, SampleFormat::Int16)).find(".mp3"), std::string::npos);
+  for (const char* name : {"a.csv", "a.mp3"})
+    EXPECT_NE(refusal(name, info(1, SampleFormat::Int16)).find(".wav or .flac"), std::string::npos);
   EXPECT_NE(refusal("a.flac", info(9, SampleFormat::Int16)).find("9 channels"), std::string::npos);
   EXPECT_THROW(SoundWriter(folder.file("no/a.wav"), info(1, SampleFormat::Int16)), IoError);
   EXPECT_EQ(folder.files(), 0U);

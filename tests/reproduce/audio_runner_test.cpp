@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <set>
 
 #include "kalmia/error.hpp"
 #include "reproduce/audio_classical.hpp"
@@ -84,7 +85,14 @@ TEST_F(AudioRunner, WhatIsPreparedOnceServesAllNoises) {
     EXPECT_EQ(given.threads, 2);
     return std::any(1.0f);
   };
-  const AudioRun result = run({task});
+  std::set<std::string> said;
+  const AudioRun result = run_audio({task}, mixer, options,
+                                    [&said](const ReproduceProgress& now) {
+                                      said.insert(now.last);
+                                      return true;
+                                    },
+                                    {});
+  EXPECT_TRUE(said.contains("scaled, for all noises"));
   EXPECT_EQ(prepared, 1);
   EXPECT_EQ(result.rows[0].ratio, 1);
   EXPECT_EQ(result.rows[1].ratio, 1);
