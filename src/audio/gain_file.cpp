@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kalmia/error.hpp"
 #include "model/tensor_file.hpp"
@@ -59,7 +58,7 @@ std::unique_ptr<GainModel> parse(std::string_view bytes, const std::string& sour
     std::vector<half> numbers(static_cast<std::size_t>(view.size()));
     const std::string_view found =
         file.tensor(view.name, "F16", model::tensor_shape(view), numbers.size() * sizeof(half));
-    std::memcpy(numbers.data(), found.data(), found.size());
+    std::ranges::copy(found, reinterpret_cast<char*>(numbers.data()));
     float* to = parameters.data() + view.offset;
     for (const half number : numbers) {
       if (!Eigen::numext::isfinite(number))
