@@ -50,15 +50,15 @@ double unsteadiness(const Spectrogram& noisy) {
   return most;
 }
 
-GainData gain_data(std::vector<std::vector<float>> recordings, const GainDataOptions& options) {
-  Stft stft(options.window);
+GainData gain_data(std::vector<std::vector<float>> recordings, int window) {
+  Stft stft(window);
   std::vector<std::size_t> steady, all;
   std::vector<std::vector<float>> powers;
   for (std::size_t i = 0; i < recordings.size(); ++i) {
     const Spectrogram noisy = stft.forward(recordings[i]);
     powers.push_back(noise_power(noisy));
     all.push_back(i);
-    if (unsteadiness(noisy) <= options.most_unsteady) steady.push_back(i);
+    if (unsteadiness(noisy) <= kMostUnsteady) steady.push_back(i);
   }
   GainData data;
   std::vector<std::vector<float>> power;
@@ -68,15 +68,14 @@ GainData gain_data(std::vector<std::vector<float>> recordings, const GainDataOpt
     levels.push_back(level_of(powers[i]));
     power.push_back(std::move(powers[i]));
   }
-  data.noise = [power = std::move(power), window = options.window](
-                   std::size_t recording, RandomStream& random, std::span<float> noise) {
+  data.noise = [power = std::move(power), window](std::size_t recording, RandomStream& random,
+                                                  std::span<float> noise) {
     make_noise(power[recording], random, own_stft(window), noise);
   };
-  if (options.disturb)
-    data.disturbance = [levels = std::move(levels)](std::size_t recording, RandomStream& random,
-                                                    std::span<float> noise) {
-      draw_disturbance(random, levels[recording], noise);
-    };
+  data.disturbance = [levels = std::move(levels)](std::size_t recording, RandomStream& random,
+                                                  std::span<float> noise) {
+    draw_disturbance(random, levels[recording], noise);
+  };
   return data;
 }
 

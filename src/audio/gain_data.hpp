@@ -12,16 +12,13 @@ namespace kalmia::audio {
 /// in noise that stays as it is, of which short recordings have few frames.
 double unsteadiness(const Spectrogram& noisy);
 
-struct GainDataOptions {
-  int window = 512;
-  /// Recordings whose noise is less steady are left out, unless none would be left. The noise that
-  /// is added to a recording is steady: where its own is not, the networks would learn to keep what
-  /// comes and goes of it.
-  double most_unsteady = 0.18;
-  bool disturb = true;  ///< with disturbances (draw_disturbance)
-};
+/// Recordings whose noise is less steady are left out, unless none would be left. The noise that is
+/// added to a recording is steady: where its own is not, the networks would learn to keep what
+/// comes and goes of it.
+inline constexpr double kMostUnsteady = 0.18;
 
-/// The noise that is added to a recording is Gaussian, of the power that noise_power() finds in it.
-GainData gain_data(std::vector<std::vector<float>> recordings, const GainDataOptions& options = {});
+/// The noise that is added to a recording is Gaussian, of the power that noise_power() finds in it;
+/// disturbances are those of draw_disturbance(). `window`: samples of a frame.
+GainData gain_data(std::vector<std::vector<float>> recordings, int window);
 
 }  // namespace kalmia::audio

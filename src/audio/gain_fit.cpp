@@ -71,9 +71,8 @@ Pieces split(const std::vector<std::vector<float>>& pieces, int window, Stft& st
   const std::size_t every = std::max(kHeldOutEvery, pieces.size() / kMostHeldOut);
   for (std::size_t i = 0; i < pieces.size(); ++i)
     (i % every == 1 ? held_out : training).push_back(at_rate_of(stft, own, pieces[i]));
-  GainDataOptions options;
-  options.window = stft.window();
-  return {gain_data(std::move(training), options), gain_data(std::move(held_out), options)};
+  return {gain_data(std::move(training), stft.window()),
+          gain_data(std::move(held_out), stft.window())};
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 #include "kalmia/error.hpp"
 
@@ -55,84 +57,109 @@ model::WindowModel<float> GainModel::window() const {
   return model;
 }
 
-void GainModel::fill_lane(const GainFeatures& features, int band, int first, int count, int lane,
-                          model::LaneGroup<float>& group) const {
+// Frame by frame, so that what is written lies side by side: lane by lane it would take as long as
+// the networks.
+void GainModel::fill_lanes(const GainFeatures& features, std::span<const int> bands, int first,
+                           int count, model::LaneGroup<float>& group) const {
   const auto lanes = static_cast<std::size_t>(group.lanes);
-  const float place = 2 * static_cast<float>(band) / static_cast<float>(bands()) - 1;
-  const int low = band * sizes_.width;
-  std::size_t input = static_cast<std::size_t>(lane), gain = input;
+  float* input = group.input_fwd.data();
+  float* gain = group.gain_offset.data();
   for (int t = first; t < first + count; ++t) {
-    // Both encoders read the frame.
-    const auto read = [&](float value) {
-      group.input_fwd[input] = group.input_bwd[input] = value;
-      input += lanes;
+    const auto put = [&](float*& row, const auto& value_of) {
+      for (std::size_t lane = 0; lane < bands.size(); ++lane) row[lane] = value_of(bands[lane]);
+      row += lanes;
     };
-    for (int f = low - sizes_.reach; f < low + sizes_.width + sizes_.reach; ++f)
-      read(features.ratio(t, f));
-    for (const float mean : features.sections(t)) read(mean);
-    read(place);
-    for (int f = low; f < low + sizes_.width; ++f, gain += lanes) {
-      const float odds = features.wiener(t, f);
-      read(0.5f * odds);
-      group.gain_offset[gain] = odds;
+    for (int f = -sizes_.reach; f < sizes_.width + sizes_.reach; ++f)
+      put(input, [&](int band) { return features.ratio(t, band * sizes_.width + f); });
+    for (const float mean : features.sections(t)) put(input, [mean](int) { return mean; });
+    put(input, [this](int band) {
+      return 2 * static_cast<float>(band) / static_cast<float>(this->bands()) - 1;
+    });
+    for (int f = 0; f < sizes_.width; ++f) {
+      const auto odds = [&](int band) { return features.wiener(t, band * sizes_.width + f); };
+      put(input, [&](int band) { return 0.5f * odds(band); });
+      put(gain, odds);
     }
   }
-  group.length[static_cast<std::size_t>(lane)] = count;
+  // Both encoders read the frames.
+  std::copy(group.input_fwd.data(), input, group.input_bwd.data());
+  group.length.assign(lanes, 0);
+  std::fill_n(group.length.begin(), bands.size(), count);
 }
+
+namespace {
+
+// The bands of a recording in groups of lanes.
+struct BandGroup {
+  std::size_t recording;
+  int low, high;  // bands
+};
+
+// Bin by bin, the gain of the band that it is in.
+void multiply(const GainModel& model, const GainFeatures& features, const BandGroup& group,
+              const std::vector<double>& gains, Spectrogram& noisy) {
+  const int width = model.sizes().width, top = model.bands() * width - 1;
+  const int end = group.high == model.bands() ? noisy.bins : group.high * width;
+  for (int t = 0; t < noisy.frames; ++t) {
+    const std::span<std::complex<float>> frame = noisy.frame(t);
+    const double* own = gains.data() + static_cast<std::size_t>(t * width) * kGroupLanes;
+    for (int f = group.low * width; f < end; ++f) {
+      const int known = std::min(f, top);
+      const double gain = f < GainModel::kVoiceless
+                              ? 1 / (1 + std::exp(-static_cast<double>(features.wiener(t, f))))
+                              : own[known % width * kGroupLanes + known / width - group.low];
+      frame[static_cast<std::size_t>(f)] *= static_cast<float>(gain);
+    }
+  }
+}
+
+}  // namespace
 
 void apply_gains(const GainModel& model, std::span<Spectrogram> noisy,
                  std::span<const std::vector<float>> noise_power, ThreadTeam& team) {
-  if (noisy.empty()) return;
   int steps = 0;
-  for (const Spectrogram& each : noisy) steps = std::max(steps, each.frames);
-  const std::size_t threads = static_cast<std::size_t>(team.size());
-  const int width = model.sizes().width, bands = model.bands();
-  const auto groups_each = static_cast<std::size_t>((bands + kGroupLanes - 1) / kGroupLanes);
+  std::vector<BandGroup> all;
+  for (std::size_t i = 0; i < noisy.size(); ++i) {
+    steps = std::max(steps, noisy[i].frames);
+    for (int low = 0; low < model.bands(); low += kGroupLanes)
+      all.push_back({i, low, std::min(model.bands(), low + kGroupLanes)});
+  }
+  if (all.empty()) return;
+  std::vector<std::optional<GainFeatures>> features(noisy.size());
+  team.run(static_cast<int>(noisy.size()), [&](int index, int) {
+    const auto i = static_cast<std::size_t>(index);
+    features[i].emplace(noisy[i], noise_power[i], model.sizes().sections);
+  });
+  const std::size_t threads = std::min(all.size(), static_cast<std::size_t>(team.size()));
   model::BatchEngine<float> engine(model.window(), team, steps, kGroupLanes, false);
   std::vector<model::LaneGroup<float>> groups(threads);
   std::vector<model::WindowMoments> moments(threads);
   std::vector<std::vector<double>> gains(threads);
   for (std::size_t g = 0; g < threads; ++g) {
-    gains[g].resize(static_cast<std::size_t>(steps * width) * kGroupLanes);
+    gains[g].resize(static_cast<std::size_t>(steps * model.sizes().width) * kGroupLanes);
     moments[g].gain = gains[g].data();
     groups[g].resize(model.architecture(), steps, kGroupLanes);
   }
-  std::vector<GainFeatures> features;
-  for (std::size_t i = 0; i < noisy.size(); ++i)
-    features.emplace_back(noisy[i], noise_power[i], model.sizes().sections);
-  // As many groups at a time as there are threads; group g of a recording has the bands from
-  // g * kGroupLanes on.
-  const std::size_t all = noisy.size() * groups_each;
-  for (std::size_t first = 0; first < all; first += threads) {
-    const std::size_t some = std::min(threads, all - first);
-    team.run(static_cast<int>(some), [&](int g, int) {
-      model::LaneGroup<float>& group = groups[static_cast<std::size_t>(g)];
-      group.length.assign(kGroupLanes, 0);
-      const std::size_t index = first + static_cast<std::size_t>(g);
-      const GainFeatures& own = features[index / groups_each];
-      const int low = static_cast<int>(index % groups_each) * kGroupLanes;
-      for (int lane = 0; lane < std::min(kGroupLanes, bands - low); ++lane)
-        model.fill_lane(own, low + lane, 0, own.frames(), lane, group);
+  // As many groups at a time as there are threads.
+  for (std::size_t first = 0; first < all.size(); first += threads) {
+    const std::span<const BandGroup> some =
+        std::span(all).subspan(first, std::min(threads, all.size() - first));
+    const auto each = [&](const auto& work) {
+      team.run(static_cast<int>(some.size()), [&](int g, int) {
+        const BandGroup& own = some[static_cast<std::size_t>(g)];
+        work(static_cast<std::size_t>(g), own, *features[own.recording]);
+      });
+    };
+    each([&](std::size_t g, const BandGroup& own, const GainFeatures& of) {
+      std::vector<int> bands(static_cast<std::size_t>(own.high - own.low));
+      std::iota(bands.begin(), bands.end(), own.low);
+      model.fill_lanes(of, bands, 0, of.frames(), groups[g]);
     });
-    engine.forward(std::span(groups).first(some), std::span(moments).first(some)).require_success();
-    for (std::size_t g = 0; g < some; ++g) {
-      Spectrogram& own = noisy[(first + g) / groups_each];
-      const GainFeatures& own_features = features[(first + g) / groups_each];
-      const int low = static_cast<int>((first + g) % groups_each) * kGroupLanes;
-      const int high = std::min(bands, low + kGroupLanes);
-      for (int t = 0; t < own.frames; ++t) {
-        const std::span<std::complex<float>> frame = own.frame(t);
-        for (int f = low * width; f < (high == bands ? own.bins : high * width); ++f) {
-          const int known = std::min(f, bands * width - 1);
-          const double gain =
-              f < GainModel::kVoiceless
-                  ? 1 / (1 + std::exp(-static_cast<double>(own_features.wiener(t, f))))
-                  : gains[g][static_cast<std::size_t>((t * width + known % width) * kGroupLanes +
-                                                      known / width - low)];
-          frame[static_cast<std::size_t>(f)] *= static_cast<float>(gain);
-        }
-      }
-    }
+    engine.forward(std::span(groups).first(some.size()), std::span(moments).first(some.size()))
+        .require_success();
+    each([&](std::size_t g, const BandGroup& own, const GainFeatures& of) {
+      multiply(model, of, own, gains[g], noisy[own.recording]);
+    });
   }
 }
 

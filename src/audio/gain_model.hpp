@@ -52,10 +52,10 @@ class GainModel {
   model::WindowModel<float> window() const;
   const model::Architecture& architecture() const { return architecture_; }
 
-  /// Fills a lane with a band of `count` frames from `first` on, and sets its length: what the
-  /// networks read and where gains start from.
-  void fill_lane(const GainFeatures& features, int band, int first, int count, int lane,
-                 model::LaneGroup<float>& group) const;
+  /// Fills the first lanes of a group with bands of `count` frames from `first` on: what the
+  /// networks read and where gains start from. The other lanes get the length 0.
+  void fill_lanes(const GainFeatures& features, std::span<const int> bands, int first, int count,
+                  model::LaneGroup<float>& group) const;
 
   GainModel(const GainModel&) = delete;
   GainModel& operator=(const GainModel&) = delete;

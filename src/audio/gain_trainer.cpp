@@ -27,11 +27,11 @@ struct Noisier {
 };
 
 Noisier make_noisier(std::span<const float> recording, std::span<const float> noise,
-                     std::span<const float> disturbance, double more, Stft& stft) {
+                     std::span<const float> disturbance, Stft& stft) {
   std::vector<float> z(recording.begin(), recording.end()), target = z;
   for (std::size_t n = 0; n < z.size(); ++n) {
-    z[n] += static_cast<float>(more * noise[n]);
-    target[n] -= static_cast<float>(noise[n] / more);
+    z[n] += noise[n];
+    target[n] -= noise[n];
   }
   for (std::size_t n = 0; n < disturbance.size(); ++n) z[n] += disturbance[n];
   Noisier made{stft.forward(z), stft.forward(target), {}};
@@ -43,21 +43,24 @@ Noisier make_noisier(std::span<const float> recording, std::span<const float> no
 // as many of the others, which then count for those that were left out.
 constexpr int kLow = kLanes / 2;
 
-struct Band {
-  int index;
-  float weight;
+struct Bands {
+  std::vector<int> index;
+  std::vector<float> weight;
 };
 
-std::vector<Band> choose_bands(int bands, RandomStream& random) {
-  std::vector<Band> chosen;
-  for (int b = 0; b < std::min(kLow, bands); ++b) chosen.push_back({b, 1});
-  const int others = bands - kLow;
-  for (int k = 0; k < std::min(kLow, others); ++k) {
+Bands choose_bands(int bands, RandomStream& random) {
+  Bands chosen;
+  for (int b = 0; b < std::min(kLow, bands); ++b) {
+    chosen.index.push_back(b);
+    chosen.weight.push_back(1);
+  }
+  const int others = bands - kLow, count = std::min(kLow, others);
+  for (int k = 0; k < count; ++k) {
     // One of each of kLow stretches.
-    const int count = std::min(kLow, others);
     const int from = kLow + others * k / count, to = kLow + others * (k + 1) / count;
-    chosen.push_back({from + static_cast<int>(random.below(static_cast<std::uint64_t>(to - from))),
-                      static_cast<float>(to - from)});
+    chosen.index.push_back(from +
+                           static_cast<int>(random.below(static_cast<std::uint64_t>(to - from))));
+    chosen.weight.push_back(static_cast<float>(to - from));
   }
   return chosen;
 }
@@ -65,25 +68,25 @@ std::vector<Band> choose_bands(int bands, RandomStream& random) {
 // Frames first .. first + count - 1 of bands in the lanes of a group. A bin is scored by
 // |G Z - T|^2, over the root of its noise's power times the mean one's: the best gain does not
 // depend on such weights, but without them the strongest bins of coloured noise drown the others.
-void fill_group(const GainModel& model, const Noisier& made, std::span<const Band> bands, int first,
+void fill_group(const GainModel& model, const Noisier& made, const Bands& bands, int first,
                 int count, LaneGroup<float>& group) {
   const GainFeatures features(made.input, made.power, model.sizes().sections);
+  model.fill_lanes(features, bands.index, first, count, group);
   const float power = std::accumulate(made.power.begin(), made.power.end(), 0.0f) /
                       static_cast<float>(made.power.size());
-  const int width = model.sizes().width;
-  const auto lanes = static_cast<std::size_t>(group.lanes);
-  for (std::size_t lane = 0; lane < bands.size(); ++lane) {
-    model.fill_lane(features, bands[lane].index, first, count, static_cast<int>(lane), group);
-    std::size_t at = lane;
-    for (int t = first; t < first + count; ++t)
-      for (int f = bands[lane].index * width; f < (bands[lane].index + 1) * width; ++f) {
-        const float whitening = 1 / std::sqrt(power * made.power[static_cast<std::size_t>(f)]);
-        const float weight = f < GainModel::kVoiceless ? 0 : bands[lane].weight * whitening;
-        const std::complex<float> z = made.input.frame(t)[static_cast<std::size_t>(f)];
-        const std::complex<float> target = made.target.frame(t)[static_cast<std::size_t>(f)];
-        group.gain_square[at] = weight * std::norm(z);
-        group.gain_product[at] = weight * std::real(std::conj(target) * z);
-        at += lanes;
+  std::vector<float> weight;  // of a bin
+  for (const float each : made.power) weight.push_back(1 / std::sqrt(power * each));
+  std::fill_n(weight.begin(), GainModel::kVoiceless, 0.0f);
+  const auto width = static_cast<std::size_t>(model.sizes().width);
+  std::size_t at = 0;
+  for (int t = first; t < first + count; ++t) {
+    const auto input = made.input.frame(t), target = made.target.frame(t);
+    for (std::size_t k = 0; k < width; ++k, at += static_cast<std::size_t>(group.lanes))
+      for (std::size_t lane = 0; lane < bands.index.size(); ++lane) {
+        const std::size_t f = static_cast<std::size_t>(bands.index[lane]) * width + k;
+        const float own = bands.weight[lane] * weight[f];
+        group.gain_square[at + lane] = own * std::norm(input[f]);
+        group.gain_product[at + lane] = own * std::real(std::conj(target[f]) * input[f]);
       }
   }
 }
@@ -143,7 +146,6 @@ class GainTrainee : public train::Trainee {
     team_.run(options_.batch, [&](int g, int thread) {
       LaneGroup<float>& group = groups_[static_cast<std::size_t>(g)];
       group.resize(model_.architecture(), options_.frames, kLanes);
-      group.length.assign(kLanes, 0);
       RandomStream random(options_.seed, "gains",
                           update_ * groups_.size() + static_cast<std::size_t>(g));
       const std::size_t i = random.below(training_.recordings.size());
@@ -164,8 +166,7 @@ class GainTrainee : public train::Trainee {
       disturbance.resize(recording.size());
       data.disturbance(i, random, disturbance);
     }
-    return make_noisier(recording, noise, disturbance, options_.more,
-                        stft_[static_cast<std::size_t>(thread)]);
+    return make_noisier(recording, noise, disturbance, stft_[static_cast<std::size_t>(thread)]);
   }
 
   void prepare_held_out() {
@@ -177,7 +178,6 @@ class GainTrainee : public train::Trainee {
     team_.run(static_cast<int>(count), [&](int g, int thread) {
       LaneGroup<float>& group = checked_[static_cast<std::size_t>(g)];
       group.resize(model_.architecture(), steps, kLanes);
-      group.length.assign(kLanes, 0);
       RandomStream random(options_.seed, "held-out gains", static_cast<std::uint64_t>(g));
       const Noisier made = noisier(held_out_, static_cast<std::size_t>(g), random, thread);
       fill_group(model_, made, choose_bands(model_.bands(), random), 0, made.input.frames, group);

@@ -25,7 +25,6 @@ struct GainTraining {
   int updates = 2000;
   int frames = 128;  ///< of a recording that one update reads
   int batch = 16;    ///< recordings in an update
-  double more = 1;   ///< deviation of the noise that is added, over the recording's own
   double learning_rate = 1e-2;
   int patience = 40;
   std::uint64_t seed = 1;
@@ -33,10 +32,10 @@ struct GainTraining {
 
 /// To a recording y = s + n more noise n' of the same kind is added, and the networks learn from
 ///
-///   z = y + a n'   to find   y - n' / a,   a = `more`.
+///   z = y + n'   to find   y - n'.
 ///
-/// What is wrong with the two is uncorrelated if n and n' are alike, (n + a n')' (n - n' / a) = 0
-/// in the mean: so what is learned is to find s in z, and nothing of the noise. Used on y itself,
+/// What is wrong with the two is uncorrelated if n and n' are alike, (n + n')' (n - n') = 0 in the
+/// mean: so what is learned is to find s in z, and nothing of the noise. Used on y itself,
 /// which has less noise; the networks see how much there is.
 ///
 /// Reference: Pang et al. (2021), Recorrupted-to-Recorrupted; Moran et al. (2020).

@@ -40,15 +40,13 @@ Networks trained(const AudioPreparation& given) {
   const audio::GainSizes sizes = sizes_of(given.quick);
   const auto model = std::make_shared<GainModel>(sizes, given.seed);
   NoisySpeech noisy = given.noisy("combined");
-  audio::GainDataOptions options;
-  options.window = sizes.window;
   audio::GainTraining training;
   training.updates = given.quick ? kQuickUpdates : kUpdates;
   training.seed = given.seed;
   ThreadTeam team(given.threads);
   const train::LoopResult result =
-      train_gains(*model, audio::gain_data(std::move(noisy.training), options),
-                  audio::gain_data(std::move(noisy.validation), options), training, team,
+      train_gains(*model, audio::gain_data(std::move(noisy.training), sizes.window),
+                  audio::gain_data(std::move(noisy.validation), sizes.window), training, team,
                   [&given](FitProgress&) { return !given.go_on || given.go_on(); });
   if (!given.out.empty() && result.stop_reason != StopReason::Interrupted)
     write_file_atomically((std::filesystem::path(given.out) / kNetworksFile).string(),

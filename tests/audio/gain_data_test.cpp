@@ -9,7 +9,6 @@ namespace kalmia::test {
 namespace {
 
 using audio::GainData;
-using audio::GainDataOptions;
 using audio::Stft;
 
 constexpr int kSamples = 16000;
@@ -33,7 +32,7 @@ TEST(GainData, UnsteadyNoiseIsSeenBesideAVoice) {
   };
   const auto white = [](std::uint64_t seed) { return white_noise(kSamples, 0.5, seed); };
   const auto low = [](std::uint64_t seed) { return rumble(kSamples, 0.5, seed); };
-  const double most = GainDataOptions{}.most_unsteady;
+  const double most = audio::kMostUnsteady;
   EXPECT_LT(mean(white), most);
   EXPECT_LT(mean(low), most);
   EXPECT_GT(mean(gusts), 1.5 * most);
@@ -43,14 +42,14 @@ TEST(GainData, UnsteadyNoiseIsSeenBesideAVoice) {
 TEST(GainData, LeavesOutUnsteadyRecordingsUnlessAllAre) {
   const std::vector<float> steady = sum(voice(kSamples, 1), white_noise(kSamples, 0.5, 1));
   const std::vector<float> other = sum(voice(kSamples, 2), gusts(2));
-  EXPECT_EQ(audio::gain_data({other, steady, other}).recordings,
+  EXPECT_EQ(audio::gain_data({other, steady, other}, 512).recordings,
             (std::vector<std::vector<float>>{steady}));
-  EXPECT_EQ(audio::gain_data({other, other}).recordings.size(), 2u);
+  EXPECT_EQ(audio::gain_data({other, other}, 512).recordings.size(), 2u);
 }
 
 TEST(GainData, AddsNoiseOfTheRecordingsOwnPower) {
   const GainData data =
-      audio::gain_data({white_noise(kSamples, 0.5, 1), white_noise(kSamples, 2, 2)});
+      audio::gain_data({white_noise(kSamples, 0.5, 1), white_noise(kSamples, 2, 2)}, 512);
   for (std::size_t i = 0; i < 2; ++i) {
     RandomStream random(1, "noise", i);
     std::vector<float> noise(kSamples);
@@ -66,7 +65,7 @@ TEST(GainData, AddsNoiseOfTheRecordingsOwnPower) {
 
 TEST(GainData, DisturbancesAreAsLoudAsTheNoiseAllows) {
   const GainData data =
-      audio::gain_data({white_noise(kSamples, 0.5, 1), white_noise(kSamples, 4, 1)});
+      audio::gain_data({white_noise(kSamples, 0.5, 1), white_noise(kSamples, 4, 1)}, 512);
   std::vector<float> soft(kSamples), loud(kSamples);
   double all_soft = 0, all_loud = 0;
   for (std::uint64_t k = 0; k < 20; ++k) {
@@ -80,9 +79,6 @@ TEST(GainData, DisturbancesAreAsLoudAsTheNoiseAllows) {
   }
   EXPECT_GT(all_soft, 0);
   EXPECT_NEAR(all_loud / all_soft, 8, 0.01);
-  GainDataOptions none;
-  none.disturb = false;
-  EXPECT_FALSE(audio::gain_data({white_noise(kSamples, 0.5, 1)}, none).disturbance);
 }
 
 }  // namespace
