@@ -7,6 +7,7 @@
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
 #include "kalman/classical_batch.hpp"
+#include "model/even_steps.hpp"
 
 namespace kalmia::infer {
 namespace {
@@ -126,8 +127,8 @@ Innovations left_out_of(const model::LearnedModel<float>& model, const FilterPas
 }
 
 // `noise`: with K R K'.
-MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& data, int threads,
-                        const Parts& parts, const SmoothOptions& smoothing, bool noise) {
+MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& data, int threads,
+                      const Parts& parts, const SmoothOptions& smoothing, bool noise) {
   SeriesRun run(model, data, threads);
   MemberResult result;
   Analysis& analysis = result.combined.analysis;
@@ -182,6 +183,44 @@ MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& 
         }
       });
   analysis.filtered.log_likelihood = analysis.smoothed.log_likelihood = run.log_likelihood(nll);
+  return result;
+}
+
+// The same of the data's own steps, where long ones were cut up on the way.
+MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& data, int threads,
+                        const Parts& parts, const SmoothOptions& smoothing, bool noise) {
+  const model::EvenSteps even(data, model.description().dt, model.most_empty_steps());
+  MemberResult result = run_even(model, even.data(), threads, parts, smoothing, noise);
+  if (!even.changed()) return result;
+  const auto N = static_cast<std::size_t>(model.state_dim());
+  const auto M = static_cast<std::size_t>(model.meas_dim());
+  const auto keep = [&](std::vector<std::vector<double>>& of_series, std::size_t width) {
+    for (std::size_t s = 0; s < of_series.size(); ++s)
+      of_series[s] = even.own_rows(s, of_series[s], width);
+  };
+  for (Estimates* estimates :
+       {&result.combined.analysis.filtered, &result.combined.analysis.smoothed})
+    for (std::size_t s = 0; s < estimates->series.size(); ++s) {
+      StateEstimates& series = estimates->series[s];
+      series.steps = data.series[s].steps;
+      series.t = data.series[s].t;
+      series.mean = even.own_rows(s, series.mean, N);
+      series.covariance = even.own_rows(s, series.covariance, N * N);
+    }
+  for (std::vector<Innovations>* innovations :
+       {&result.combined.analysis.innovations, &result.combined.left_out})
+    for (std::size_t s = 0; s < innovations->size(); ++s) {
+      Innovations& each = (*innovations)[s];
+      each.residual = even.own_rows(s, each.residual, M);
+      each.covariance = even.own_rows(s, each.covariance, M * M);
+      each.noise = even.own_rows(s, each.noise, M);
+    }
+  keep(result.combined.filtered_noise, N * N);
+  keep(result.combined.smoothed_noise, N * N);
+  keep(result.combined.own_gain, 1);
+  keep(result.y_pred, M);
+  keep(result.y_left_out, M);
+  keep(result.nll, 1);
   return result;
 }
 

@@ -18,28 +18,6 @@ using VectorView = Eigen::Map<const Eigen::VectorXd>;
 using kalman::kLanes;
 using kalman::row_at;
 
-// Q = P_pred - F P_filt F', all in lines.
-void process_noise(int N, const kalman::SmootherState& state, double* FP, double* Q) {
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) {
-      double sum[kLanes] = {};
-      for (int p = 0; p < N; ++p)
-        for (int b = 0; b < kLanes; ++b)
-          sum[b] += state.F[(i * N + p) * kLanes + b] * state.P_filt[(p * N + j) * kLanes + b];
-      std::copy_n(sum, kLanes, FP + (i * N + j) * kLanes);
-    }
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j <= i; ++j) {
-      double value[kLanes];
-      std::copy_n(state.P_pred + (i * N + j) * kLanes, kLanes, value);
-      for (int p = 0; p < N; ++p)
-        for (int b = 0; b < kLanes; ++b)
-          value[b] -= FP[(i * N + p) * kLanes + b] * state.F[(j * N + p) * kLanes + b];
-      std::copy_n(value, kLanes, Q + (i * N + j) * kLanes);
-      std::copy_n(value, kLanes, Q + (j * N + i) * kLanes);
-    }
-}
-
 // In a gap nothing is measured that could tell that a prediction has run away.
 bool all_finite(const double* x, const double* P, int N) {
   double sum = 0;
@@ -48,12 +26,9 @@ bool all_finite(const double* x, const double* P, int N) {
 }
 
 struct SmootherWorkspace {
-  explicit SmootherWorkspace(int N)
-      : state(N),
-        FP(static_cast<std::size_t>(N * N * kLanes)),
-        Q(static_cast<std::size_t>(N * N * kLanes)) {}
+  explicit SmootherWorkspace(int N) : state(N), Q(static_cast<std::size_t>(N * N * kLanes)) {}
   kalman::SmootherState state;
-  Buffer<double> FP, Q;
+  Buffer<double> Q;
 };
 
 // An S with S S' = P, for a covariance that may be singular; rounding errors are cut off.
@@ -84,7 +59,10 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
   const auto matrices = vectors * static_cast<std::size_t>(N);
   if (wanted.predicted) result.predicted = {Array(vectors), Array(matrices)};
   if (wanted.filtered) result.filtered = {Array(vectors), Array(matrices)};
-  if (wanted.transition) pass.F.resize(matrices);
+  if (wanted.transition) {
+    pass.F.resize(matrices);
+    pass.Q.resize(matrices);
+  }
   pass.nll.resize(rows);
   run_filter(
       model, pieces, wanted, team,
@@ -104,7 +82,10 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
               throw NumericalError(name(piece) + ", step " + std::to_string(first + i + 1) +
                                    ": the prediction through missing values is not finite");
           }
-          if (wanted.transition) moments.F(i, N, pass.F.data() + P);
+          if (wanted.transition) {
+            moments.F(i, N, pass.F.data() + P);
+            moments.Q(i, N, pass.Q.data() + P);
+          }
           pass.nll[row_at(result, piece, first + i, 1)] = moments.nll(i);
           result.log_likelihood[static_cast<std::size_t>(piece)] += moments.nll(i);
         }
@@ -234,12 +215,12 @@ void smooth_pass(FilterPass& pass, ThreadTeam& team,
       kalman::smooth_line(plan, chosen, nullptr, w.Q.data(), w.state, result,
                           [&](int k, lanes::LaneBits live, kalman::SmootherState& state) {
                             at = k;
-                            for (int b = 0; b < plan.count; ++b)
-                              if ((live >> b) & 1)
-                                kalman::write_lane(
-                                    state.F, N * N, b,
-                                    pass.F.data() + row_at(result, plan.series[b], k, N * N));
-                            process_noise(N, state, w.FP.data(), w.Q.data());
+                            for (int b = 0; b < plan.count; ++b) {
+                              if (((live >> b) & 1) == 0) continue;
+                              const std::size_t row = row_at(result, plan.series[b], k, N * N);
+                              kalman::write_lane(state.F, N * N, b, pass.F.data() + row);
+                              kalman::write_lane(w.Q.data(), N * N, b, pass.Q.data() + row);
+                            }
                           });
     };
     try {
@@ -291,7 +272,7 @@ void sample_pass(const FilterPass& pass, int s, std::span<RandomStream> random,
     const Eigen::LDLT<RowMatrix> solver(P_pred);
     const RowMatrix J = solver.solve(F * P_filt).transpose();
     const RowMatrix IJF = RowMatrix::Identity(N, N) - J * F;
-    const RowMatrix Q = P_pred - F * P_filt * F.transpose();
+    const MatrixView Q(pass.Q.data() + row_at(r, s, k, N * N), N, N);
     const RowMatrix root = root_of(IJF * P_filt * IJF.transpose() + J * Q * J.transpose());
     for (std::size_t i = 0; i < random.size(); ++i) {
       const Eigen::VectorXd mean =

@@ -17,6 +17,7 @@ struct FilterPass {
   /// Arrays (series, steps, ...) as `wanted`; log_likelihood holds the engine's nll.
   FilterResult moments;
   std::vector<double> F;  ///< (series, steps, N, N); F[k] leads from k-1 to k
+  std::vector<double> Q;  ///< (series, steps, N, N): the noise of that step
   std::vector<int> lengths;
   std::vector<double> nll;  ///< (series, steps): the summands of log_likelihood
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "model/even_steps.hpp"
+
 namespace kalmia::infer {
 namespace {
 
@@ -13,14 +15,28 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 MemberStream::MemberStream(const model::LearnedModel<float>& member)
     : model(member),
-      filter(model.window(), model.parameters()),
+      filter(model.inference_window(), model.parameters()),
       state(filter.start()),
       last(static_cast<std::size_t>(model.meas_dim()), kMissing),
       u(model.description().input_names.size()),
-      noise_std(model.noise_std()) {}
+      noise_std(model.noise_std()),
+      missing_(last.size(), kMissing),
+      most_empty_steps_(model.most_empty_steps()) {}
 
 model::StreamResult MemberStream::step(const double* now, double dt_ratio, const double* inputs,
                                        const double* weight) {
+  const int parts = state.started ? model::parts_of_step(dt_ratio, most_empty_steps_) : 1;
+  for (int i = 1; i < parts; ++i) {
+    const model::StreamResult empty = one_step(missing_.data(), 1, inputs, nullptr);
+    if (empty.failed) return empty;
+    show(missing_.data());
+  }
+  return one_step(now, dt_ratio - (parts - 1), inputs, weight);
+}
+
+model::StreamResult MemberStream::one_step(const double* now, double dt_ratio, const double* inputs,
+                                           const double* weight) {
+  if (std::abs(dt_ratio - 1) <= model::kStepRounding) dt_ratio = 1;
   const auto of_map = static_cast<std::size_t>(model.expert().map->input_dim());
   if (inputs == nullptr) inputs = u.data();  // at a series' first step, where nothing acts
   if (state.started) model.description().features.drive_to(dt_ratio, inputs, state.features.data());

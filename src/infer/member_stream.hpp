@@ -42,6 +42,14 @@ struct MemberStream {
   std::vector<double> last;       ///< last value of each channel, NaN until there is one
   std::vector<double> u;          ///< inputs that act during the next step, U
   std::vector<double> noise_std;  ///< deviations of weight 1, M, in the user's units
+
+ private:
+  // A step that is not cut up.
+  model::StreamResult one_step(const double* now, double dt_ratio, const double* inputs,
+                               const double* weight);
+
+  std::vector<double> missing_;
+  int most_empty_steps_;
 };
 
 }  // namespace kalmia::infer

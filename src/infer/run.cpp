@@ -25,7 +25,7 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
   const bool irregular = std::any_of(pieces.begin(), pieces.end(),
                                      [](const Piece& piece) { return piece.dt_ratio != nullptr; });
   WindowRun<T> run;
-  run.model = model.window();
+  run.model = model.inference_window();
   run.model.process_noise = settings.process_noise;
   if (settings.weights_given) run.model.robust = nullptr;
   run.wanted = wanted;

@@ -3,6 +3,7 @@
 #include "infer/calibrated.hpp"
 #include "infer/combined.hpp"
 #include "infer/series_run.hpp"
+#include "model/even_steps.hpp"
 
 namespace kalmia {
 
@@ -19,7 +20,8 @@ std::size_t member_of(std::uint64_t seed, std::size_t s, std::size_t c, std::siz
 double sample_member(const model::LearnedModel<float>& model, const Dataset& data,
                      std::uint64_t seed, int threads, std::size_t samples, std::size_t member,
                      std::size_t members, Estimates& estimates) {
-  infer::SeriesRun run(model, data, threads);
+  const model::EvenSteps even(data, model.description().dt, model.most_empty_steps());
+  infer::SeriesRun run(model, even.data(), threads);
   const auto N = static_cast<std::size_t>(model.state_dim());
   const model::Units& units = model.description().units;
   double nll = 0;
@@ -35,17 +37,19 @@ double sample_member(const model::LearnedModel<float>& model, const Dataset& dat
             random.emplace_back(seed, "samples of series " + std::to_string(s), c);
             drawn.push_back(c);
           }
-          const std::size_t size = static_cast<std::size_t>(series.steps) * N;
-          std::vector<double> paths(drawn.size() * size);
+          const auto steps = static_cast<std::size_t>(even.data().series[s].steps);
+          std::vector<double> paths(drawn.size() * steps * N);
           infer::sample_pass(pass, i, random, paths);
           for (std::size_t d = 0; d < drawn.size(); ++d) {
             StateEstimates& out = estimates.series[s * samples + drawn[d]];
             out.key = (series.key.empty() ? "" : series.key + "#") + std::to_string(drawn[d] + 1);
             out.steps = series.steps;
             out.t = series.t;
-            out.mean.resize(size);
-            for (std::size_t j = 0; j < size; ++j)
-              out.mean[j] = units.x_offset[j % N] + units.x_scale[j % N] * paths[d * size + j];
+            const auto path = paths.begin() + static_cast<std::ptrdiff_t>(d * steps * N);
+            out.mean = even.own_rows(
+                s, std::vector<double>(path, path + static_cast<std::ptrdiff_t>(steps * N)), N);
+            for (std::size_t j = 0; j < out.mean.size(); ++j)
+              out.mean[j] = units.x_offset[j % N] + units.x_scale[j % N] * out.mean[j];
           }
         });
         for (const double each : pass.moments.log_likelihood) nll += each;

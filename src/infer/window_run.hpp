@@ -21,7 +21,7 @@ namespace kalmia::infer {
 struct Wanted {
   bool predicted = false;
   bool filtered = false;
-  bool transition = false;  ///< F
+  bool transition = false;  ///< F and Q
 };
 
 /// What a run changes of the model.
@@ -41,6 +41,7 @@ class LaneMoments {
   void x_filt(int i, int N, double* out) const { copy(panels_.x_filt, i, N, out); }
   void P_filt(int i, int N, double* out) const { copy(panels_.P_filt, i, N * N, out); }
   void F(int i, int N, double* out) const { copy(panels_.F, i, N * N, out); }
+  void Q(int i, int N, double* out) const { copy(panels_.Q, i, N * N, out); }
   double nll(int i) const { return panels_.nll[(first_ + i) * lanes_ + lane_]; }
   /// The same without the first `steps`.
   LaneMoments from(int steps) const {
@@ -67,7 +68,7 @@ template <typename T>
 struct WindowRunner {
   model::LaneGroup<T> group;
   model::Workspace<T> workspace;
-  Buffer<double> x_pred, P_pred, x_filt, P_filt, F, nll;
+  Buffer<double> x_pred, P_pred, x_filt, P_filt, F, Q, nll;
 
   /// `group` is the caller's to prepare.
   WindowRunner(const model::WindowModel<T>& model, const Wanted& wanted, int steps, int lanes) {
@@ -83,10 +84,12 @@ struct WindowRunner {
     x_filt.resize(volume(wanted.filtered, N));
     P_filt.resize(volume(wanted.filtered, N * N));
     F.resize(volume(wanted.transition, N * N));
+    Q.resize(volume(wanted.transition, N * N));
     nll.resize(volume(true, 1));
   }
   model::WindowMoments moments() {
-    return {x_pred.data(), P_pred.data(), x_filt.data(), P_filt.data(), F.data(), nll.data()};
+    return {x_pred.data(), P_pred.data(), x_filt.data(), P_filt.data(),
+            F.data(),      Q.data(),      nll.data()};
   }
 };
 

@@ -1,5 +1,7 @@
 #include "kalman/classical_state.hpp"
 
+#include <algorithm>
+
 #include "kalman/scratch.hpp"
 
 namespace kalmia::kalman {
@@ -28,9 +30,9 @@ std::size_t lay_out(FilterState& s, double* base) {
   for (double** p : {&s.P_pred, &s.P_prev, &s.P_filt, &s.F}) layout.take(*p, N * N);
   for (double** p : {&s.y, &s.observed, &s.innovation, &s.inv, &s.v}) layout.take(*p, M);
   for (double** p : {&s.nll, &s.log_det, &s.flags}) layout.take(*p, 1);
-  for (double** p : {&s.H, &s.G, &s.K, &s.D}) layout.take(*p, N * M);
+  for (double** p : {&s.H, &s.G}) layout.take(*p, N * M);
   layout.take(s.C, lanes::triangle_size(M));
-  layout.take(s.scratch, predict_scratch_lines(N));
+  layout.take(s.scratch, std::max(predict_scratch_lines(N), update_covariance_lines(N, M)));
   return layout.used();
 }
 
@@ -38,10 +40,11 @@ std::size_t lay_out(SmootherState& s, double* base) {
   const int N = s.N;
   Layout layout(base);
   for (double** p : {&s.x_filt, &s.x_pred, &s.x_smooth, &s.x_out, &s.inv}) layout.take(*p, N);
-  for (double** p : {&s.P_filt, &s.P_pred, &s.P_smooth, &s.P_out, &s.F, &s.J, &s.X, &s.Y, &s.W})
+  for (double** p : {&s.P_filt, &s.P_pred, &s.P_smooth, &s.P_out, &s.F, &s.J, &s.Y})
     layout.take(*p, N * N);
   layout.take(s.C, lanes::triangle_size(N));
   layout.take(s.flags, 1);
+  layout.take(s.scratch, rts_covariance_lines(N));
   return layout.used();
 }
 

@@ -41,7 +41,7 @@ class FilterState {
   double *x_pred, *P_pred, *P_prev, *x_filt, *P_filt;
   double *y, *observed, *innovation, *nll;
   double *F, *e, *H;
-  double *G, *C, *inv, *log_det, *K, *D, *v, *flags, *scratch;
+  double *G, *C, *inv, *log_det, *v, *flags, *scratch;
 
   bool first = true;
   /// Lanes whose P_pred has stopped changing, and is kept.
@@ -67,7 +67,7 @@ class SmootherState {
   // Filtered at k-1, predicted at k, smoothed at k; after a step, smoothed at k-1.
   double *x_filt, *P_filt, *x_pred, *P_pred, *x_smooth, *P_smooth;
   double *x_out, *P_out, *F;
-  double *J, *X, *Y, *W, *C, *inv, *flags;
+  double *J, *Y, *C, *inv, *flags, *scratch;
 
   /// J is that of the P_filt, P_pred now loaded.
   bool gain_valid = false;

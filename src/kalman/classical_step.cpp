@@ -50,9 +50,9 @@ void restore_lanes(int count, const double* B, double* A, LaneBits chosen, doubl
     ln::store(ln::select(mask, ln::load(entry(B, i)), ln::load(entry(A, i))), entry(A, i));
 }
 
-void predict_covariance(const ModelLines& model, FilterState& s, LaneBits active) {
+void predict_settling(const ModelLines& model, FilterState& s, LaneBits active) {
   std::swap(s.P_pred, s.P_prev);
-  ln::sandwich<double>(s.N, model.F.data(), s.P_filt, model.Q.data(), s.P_pred, s.scratch);
+  predict_covariance<double>(s.N, model.F.data(), s.P_filt, model.Q.data(), s.P_pred, s.scratch);
   s.settled |= close_lanes(s.N, s.P_pred, s.P_prev, active & s.complete_before & ~s.settled);
   restore_lanes(s.N * s.N, s.P_prev, s.P_pred, s.settled, s.flags);
 }
@@ -77,7 +77,7 @@ LaneBits advance_linear_of(const ModelLines& model, FilterState& s, LaneBits act
   if (s.first)
     ln::copy_lines(s.N * s.N, model.P0.data(), s.P_pred);
   else if (!s.reusable)
-    predict_covariance(model, s, active);
+    predict_settling(model, s, active);
   s.first = false;
   const EmissionView h = model.emission.view();
   const double* observed = missing == 0 ? nullptr : s.observed;
@@ -85,7 +85,7 @@ LaneBits advance_linear_of(const ModelLines& model, FilterState& s, LaneBits act
   s.kept = s.reusable && missing == 0;
   if (!s.kept) {
     failed = update_factor<double>(h, observed, s.P_pred, s.G, s.C, s.inv, s.log_det);
-    update_covariance<double>(h, s.P_pred, s.G, s.C, s.inv, s.K, s.D, s.P_filt);
+    update_covariance<double>(h, observed, s.P_pred, failed, s.P_filt, s.scratch);
   }
   update_mean<double>(h, s.y, observed, s.x_pred, s.G, s.C, s.inv, s.log_det, s.innovation, s.v,
                       s.x_filt, s.nll);
@@ -98,14 +98,14 @@ LaneBits advance_linear_of(const ModelLines& model, FilterState& s, LaneBits act
 void predict_linearised_of(const double* Q, FilterState& s) {
   ln::copy_lines(s.N, s.e, s.x_pred);
   ln::multiply_vec<Put::Add, double>(s.N, s.N, s.F, s.x_filt, s.x_pred);
-  ln::sandwich<double>(s.N, s.F, s.P_filt, Q, s.P_pred, s.scratch);
+  predict_covariance<double>(s.N, s.F, s.P_filt, Q, s.P_pred, s.scratch);
 }
 
 LaneBits update_linearised_of(const double* R, FilterState& s, LaneBits missing) {
   const LaneEmission<double> h{s.N, s.M, s.H, R, nullptr};
   const double* observed = missing == 0 ? nullptr : s.observed;
   const LaneBits failed = update_factor<double>(h, observed, s.P_pred, s.G, s.C, s.inv, s.log_det);
-  update_covariance<double>(h, s.P_pred, s.G, s.C, s.inv, s.K, s.D, s.P_filt);
+  update_covariance<double>(h, observed, s.P_pred, failed, s.P_filt, s.scratch);
   update_mean<double>(h, s.y, observed, s.x_pred, s.G, s.C, s.inv, s.log_det, s.innovation, s.v,
                       s.x_filt, s.nll);
   return failed;
@@ -126,7 +126,7 @@ LaneBits smooth_back_of(const double* F, const double* Q, SmootherState& s, Lane
   if (s.kept) return failed;
   ln::copy_lines<double>(N * N, s.P_smooth, s.Y);
   ln::add_scaled<double>(N * N, 1.0, Q, s.Y);
-  rts_covariance<double>(N, F, s.J, s.P_filt, s.Y, s.P_out, s.X, s.W);
+  rts_covariance<double>(N, F, s.J, s.P_filt, s.Y, s.P_out, s.scratch);
   s.frozen |= close_lanes(N, s.P_out, s.P_smooth, live & same & ~s.frozen);
   restore_lanes(N * N, s.P_smooth, s.P_out, s.frozen, s.flags);
   std::swap(s.P_smooth, s.P_out);

@@ -40,16 +40,24 @@ HWY_INLINE void rts_mean(int N, const T* J, const T* x_filt, const T* x_pred, co
   ln::multiply_vec<Put::Add>(N, N, J, static_cast<const T*>(step), x_out);
 }
 
-// P_out = (I - J F) P_filt (I - J F)' + J Y J' with Y = P_smooth + Q. X, W: N x N scratch each.
+// P_out = (I - J F) P_filt (I - J F)' + J Y J' with Y = P_smooth + Q, each term as a product with
+// its own transpose (see predict_covariance). Scratch: rts_covariance_lines(N).
 template <typename T>
 HWY_INLINE void rts_covariance(int N, const T* F, const T* J, const T* P_filt, const T* Y, T* P_out,
-                               T* X, T* W) {
+                               T* scratch) {
+  T* X = scratch;
+  T* S = entry(X, N * N);
+  T* XS = entry(S, N * N);
+  T* rest = entry(XS, N * N);
   ln::set_zero(N * N, X);
   for (int n = 0; n < N; ++n) ln::store(ln::broadcast(T(1)), entry(X, n * N + n));
   ln::multiply<Put::Sub>(N, N, N, J, F, X);
-  ln::sandwich<T>(N, X, P_filt, nullptr, P_out, W);
-  ln::multiply(N, N, N, J, Y, X);
-  ln::multiply_nt_symmetric<Put::Add>(N, N, static_cast<const T*>(X), J, P_out);
+  ln::covariance_root(N, P_filt, S, rest);
+  ln::multiply<Put::Set, T>(N, N, N, X, S, XS);
+  ln::multiply_nt_symmetric<Put::Set, T>(N, N, XS, XS, P_out);
+  ln::covariance_root(N, Y, S, rest);
+  ln::multiply<Put::Set, T>(N, N, N, J, S, XS);
+  ln::multiply_nt_symmetric<Put::Add, T>(N, N, XS, XS, P_out);
 }
 
 // One backward step, k -> k-1 (Rauch, Tung & Striebel 1965):
@@ -57,45 +65,37 @@ HWY_INLINE void rts_covariance(int N, const T* F, const T* J, const T* P_filt, c
 //   J      = P_filt[k-1] F' P_pred^-1
 //   z[k-1] = x_filt[k-1] + J (z[k] - x_pred)
 //   G[k-1] = P_filt[k-1] + J (G[k] - P_pred) J'
-//          = (I - J F) P_filt[k-1] (I - J F)' + J (G[k] + L L') J'
+//          = (I - J F) P_filt[k-1] (I - J F)' + J (G[k] + Q) J'
 //
 // The last form is evaluated: a sum of positive semi-definite terms for any J, so that rounding in
-// J cannot make G indefinite. (With L null, L L' = P_pred - F P_filt F'.)
+// J cannot make G indefinite. Q is the step's own, never P_pred - F P_filt F', which may be nothing
+// but rounding.
 //
 // Paper: Sec. 6. Differs from the paper: as printed the step leaves the means unchanged.
 //
-// Shapes:  x, z (N); P, G, F, J (N x N); L packed lower triangle, P_pred = F P_filt F' + L L'.
+// Shapes:  x, z (N); P, G, Q, F, J (N x N), P_pred = F P_filt F' + Q.
 //          x_out, P_out: z[k-1], G[k-1]; must not overlap the inputs. F null stands for F = 0.
 //          P_pred may be singular (a noiseless state): only its range is used.
 // Scratch: rts_scratch_lines(N). Cost: about 6 N^3 multiply-adds.
 // Failure: a lane whose P_pred is indefinite or NaN gets its bit set and NaN outputs.
 template <typename T>
-[[nodiscard]] LaneBits rts_step(int N, const T* F, const T* L_packed, const T* x_filt,
-                                const T* P_filt, const T* x_pred, const T* P_pred,
-                                const T* x_smooth, const T* P_smooth, T* x_out, T* P_out,
-                                T* scratch) {
+[[nodiscard]] LaneBits rts_step(int N, const T* F, const T* Q, const T* x_filt, const T* P_filt,
+                                const T* x_pred, const T* P_pred, const T* x_smooth,
+                                const T* P_smooth, T* x_out, T* P_out, T* scratch) {
   if (F == nullptr) {
     ln::copy_lines(N, x_filt, x_out);
     ln::copy_lines(N * N, P_filt, P_out);
     return 0;
   }
   T* J = scratch;
-  T* X = entry(J, N * N);
-  T* Y = entry(X, N * N);
-  T* W = entry(Y, N * N);
-  T* C = entry(W, N * N);
+  T* Y = entry(J, N * N);
+  T* C = entry(Y, N * N);
   T* inv = entry(C, lanes::triangle_size(N));
   const LaneBits failed = rts_gain(N, F, P_filt, P_pred, J, C, inv);
   rts_mean<T>(N, J, x_filt, x_pred, x_smooth, x_out, inv);
   ln::copy_lines(N * N, P_smooth, Y);
-  if (L_packed != nullptr) {
-    ln::gram_lower<Put::Add>(N, L_packed, Y);
-  } else {
-    ln::add_scaled(N * N, T(1), P_pred, Y);
-    ln::multiply(N, N, N, F, P_filt, X);
-    ln::multiply_nt_symmetric<Put::Sub>(N, N, static_cast<const T*>(X), F, Y);
-  }
-  rts_covariance<T>(N, F, J, P_filt, Y, P_out, X, W);
+  ln::add_scaled(N * N, T(1), Q, Y);
+  rts_covariance<T>(N, F, J, P_filt, Y, P_out, entry(inv, N));
   return failed;
 }
 

@@ -9,18 +9,30 @@
 namespace kalmia::kalman {
 
 /// For predict_forward and predict_backward.
-constexpr int predict_scratch_lines(int N) { return N * N; }
+constexpr int predict_scratch_lines(int N) { return 2 * N * N + lanes::covariance_root_lines(N); }
+
+/// For update_root.
+constexpr int update_root_lines(int N, int M) {
+  return M * N + M + M * M + lanes::covariance_root_lines(N);
+}
+/// For update_covariance.
+constexpr int update_covariance_lines(int N, int M) { return N * N + update_root_lines(N, M); }
 
 /// For innovation_backward, a part of update_backward.
 constexpr int innovation_backward_lines(int M) { return M + M * M + lanes::triangle_size(M); }
 
 /// For update_forward and update_backward.
 constexpr int update_scratch_lines(int N, int M) {
-  return 2 * N * M + 2 * M * M + lanes::triangle_size(M) + 4 * M + 1;
+  return std::max(2 * N * M + 2 * M * M + lanes::triangle_size(M) + 4 * M + 1,
+                  update_covariance_lines(N, M));
 }
 
+/// For rts_covariance.
+constexpr int rts_covariance_lines(int N) { return 3 * N * N + lanes::covariance_root_lines(N); }
 /// For rts_step.
-constexpr int rts_scratch_lines(int N) { return 4 * N * N + lanes::triangle_size(N) + N; }
+constexpr int rts_scratch_lines(int N) {
+  return 2 * N * N + lanes::triangle_size(N) + N + rts_covariance_lines(N);
+}
 
 /// Enough for any of them.
 constexpr int step_scratch_lines(int N, int M) {

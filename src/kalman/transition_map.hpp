@@ -14,6 +14,8 @@ struct MapPoint {
   const double* theta = nullptr;  ///< the map's parameters, P numbers, the same for all lanes
 };
 
+class FlowMap;
+
 /// x[k] ~ F(x[k-1], dt, u; theta) x[k-1] + e(x[k-1], dt, u; theta).
 ///
 /// Matrices are line matrices, row-major. Calls are const and thread-safe; `scratch` has
@@ -38,6 +40,28 @@ class TransitionMap {
   /// for the parameters.
   virtual void backward(const MapPoint& at, const double* d_F, const double* d_e, double* d_x,
                         double* d_theta, double* scratch) const = 0;
+
+  /// The map as a flow in continuous time, which process noise enters all along the step; null: the
+  /// noise of a step is in proportion to its length.
+  virtual const FlowMap* as_flow() const { return nullptr; }
+};
+
+/// A map that adds up process noise of a constant density G = L L' along the step:
+///
+///   Q = integral over s from 0 to dt of W(s) G W(s)',   W(s) = d x(dt) / d x(s)
+class FlowMap : public TransitionMap {
+ public:
+  const FlowMap* as_flow() const override { return this; }
+  /// The map holds for a step of any length; else only for steps about as long as usual.
+  virtual bool any_step() const { return false; }
+
+  /// As `forward`; sets Q (N x N, both triangles) too. L: packed lower triangle, lines.
+  virtual void forward_with_noise(const MapPoint& at, const double* L, double* F, double* e,
+                                  double* Q, double* scratch) const = 0;
+  /// As `backward`, from d_Q (full symmetric) too. Sets d_L (packed).
+  virtual void backward_with_noise(const MapPoint& at, const double* L, const double* d_F,
+                                   const double* d_e, const double* d_Q, double* d_L, double* d_x,
+                                   double* d_theta, double* scratch) const = 0;
 };
 
 }  // namespace kalmia::kalman

@@ -57,20 +57,12 @@ HWY_INLINE ln::Line<T> noise_entry(const EmissionView& h, int index) {
   return ln::broadcast(static_cast<T>(h.R[index]));
 }
 
-// D (N x M) -= K R.
-template <typename T>
-HWY_INLINE void subtract_gain_noise(const EmissionView& h, const T* K, T* D) {
-  const int N = h.state_dim;
-  const int M = h.meas_dim;
-  for (int m = 0; m < M; ++m)
-    for (int j = 0; j < M; ++j) {
-      const T noise = static_cast<T>(h.R[m * M + j]);
-      if (noise == 0) continue;
-      for (int n = 0; n < N; ++n) {
-        T* d = entry(D, n * M + j);
-        ln::store(ln::fnma(ln::load(entry(K, n * M + m)), ln::broadcast(noise), ln::load(d)), d);
-      }
-    }
+// Whether R is known to be diagonal.
+HWY_INLINE bool noise_is_diagonal(const EmissionView& h) {
+  for (int i = 0; i < h.meas_dim; ++i)
+    for (int j = 0; j < i; ++j)
+      if (h.R[i * h.meas_dim + j] != 0) return false;
+  return true;
 }
 
 template <typename T>
@@ -134,35 +126,136 @@ HWY_INLINE void update_mean(const E& h, const T* y, const T* observed, const T* 
   ln::multiply_vec<Put::Add>(N, M, G, static_cast<const T*>(v), x_filt);
 }
 
-// The part that concerns the covariance: K = G S^-1, A = P_pred - K G', B = A H',
-// P_filt = A - (B - K R) K'. D: N x M lines of scratch.
-template <typename T, typename E>
-HWY_INLINE void update_covariance(const E& h, const T* P_pred, const T* G, const T* C, const T* inv,
-                                  T* K, T* D, T* P_filt) {
-  const int N = h.state_dim;
-  const int M = h.meas_dim;
+// K = G S^-1.
+template <typename T>
+HWY_INLINE void update_gain(int N, int M, const T* G, const T* C, const T* inv, T* K) {
   ln::copy_lines(N * M, G, K);
   ln::solve_right(N, M, C, inv, K);
-  ln::copy_lines(N * N, P_pred, P_filt);
-  ln::multiply_nt_symmetric<Put::Sub>(N, M, static_cast<const T*>(K), G, P_filt);  // A
-  times_emission_t(h, static_cast<const T*>(P_filt), D);                           // B
-  subtract_gain_noise(h, static_cast<const T*>(K), D);
-  ln::multiply_nt_symmetric<Put::Sub>(N, M, static_cast<const T*>(D), static_cast<const T*>(K),
-                                      P_filt);
+}
+
+// R = U diag(noise) U', U unit lower triangular, and V = U^-1 V (M x N), so that the rows of V are
+// measured with independent noise of these variances. Rows of missing components, which are 0
+// already, have noise 1. U: M x M lines of scratch.
+template <typename T, typename E>
+HWY_INLINE void make_independent(const E& h, const T* observed, T* V, T* noise, T* U) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  const ln::Line<T> one = ln::broadcast(T(1));
+  const bool diagonal = noise_is_diagonal(h);
+  for (int i = 0; i < M; ++i) {
+    ln::Line<T> pivot = noise_entry<T>(h, i * M + i);
+    if (observed != nullptr) pivot = ln::select(is_observed(observed, i), pivot, one);
+    for (int j = 0; j < i && !diagonal; ++j) {
+      ln::Line<T> value = noise_entry<T>(h, i * M + j);
+      if (observed != nullptr) {
+        value = ln::select(is_observed(observed, i), value, ln::zero<T>());
+        value = ln::select(is_observed(observed, j), value, ln::zero<T>());
+      }
+      for (int k = 0; k < j; ++k)  // above the diagonal U holds U(i, k) noise[k]
+        value = ln::fnma(ln::load(entry(U, k * M + i)), ln::load(entry(U, j * M + k)), value);
+      const ln::Line<T> u = value / ln::load(entry(noise, j));
+      ln::store(value, entry(U, j * M + i));
+      ln::store(u, entry(U, i * M + j));
+      pivot = ln::fnma(u, value, pivot);
+      for (int n = 0; n < N; ++n)
+        ln::store(ln::fnma(u, ln::load(entry(V, j * N + n)), ln::load(entry(V, i * N + n))),
+                  entry(V, i * N + n));
+    }
+    ln::store(pivot, entry(noise, i));
+  }
+}
+
+// A square root of P_filt (N x N, no triangle), from one of P_pred: with P_pred = S S' and one
+// measured component after the other, f = S' h the row of V = H S, r its noise, the part of each
+// row of S along f shrinks:
+//
+//   S = (S - c f') + sqrt(r / (f' f + r)) c f',   c = S f / (f' f)
+//
+// (Potter's form; V follows S.) No covariance is subtracted from another, so that S S' is positive
+// semi-definite, each entry to within rounding of sqrt(P_ii P_jj), however sharp the measurement. A
+// state that is measured itself has the row f: its variance is as accurate as r.
+//
+// Returns f' f, summed over the components: 0 where nothing was measured.
+//
+// Scratch: update_root_lines(N, M). Cost: N^3 / 6 + M (3.5 N^2 + 1.5 M N) multiply-adds, N + M
+// roots and N + 3 M divisions.
+template <typename T, typename E>
+HWY_INLINE ln::Line<T> update_root(const E& h, const T* observed, const T* P_pred, T* S,
+                                   T* scratch) {
+  const int N = h.state_dim;
+  const int M = h.meas_dim;
+  T* V = scratch;
+  T* noise = entry(V, M * N);
+  T* U = entry(noise, M);
+  ln::covariance_root(N, P_pred, S, entry(U, M * M));
+  for (int m = 0; m < M; ++m)
+    for (int j = 0; j < N; ++j) {
+      ln::Line<T> v = emission_row(h, m, static_cast<const T*>(entry(S, j)), N);
+      if (observed != nullptr) v = ln::select(is_observed(observed, m), v, ln::zero<T>());
+      ln::store(v, entry(V, m * N + j));
+    }
+  make_independent<T>(h, observed, V, noise, U);
+  ln::Line<T> learned = ln::zero<T>();
+  for (int m = 0; m < M; ++m) {
+    const T* f = entry(V, m * N);
+    const ln::Line<T> r = ln::load(entry(noise, m));
+    const auto along = [&](const T* row) HWY_ATTR {
+      ln::Line<T> sum = ln::zero<T>();
+      for (int j = 0; j < N; ++j)
+        sum = ln::fma(ln::load(entry(row, j)), ln::load(entry(f, j)), sum);
+      return sum;
+    };
+    const ln::Line<T> square = along(f);
+    learned = learned + square;
+    const ln::Line<T> shrink = ln::sqrt(r / (square + r));
+    const ln::LineMask<T> seen = ln::greater(square, ln::zero<T>());
+    const ln::Line<T> reciprocal = ln::broadcast(T(1)) / square;
+    const auto take_out = [&](T* row) HWY_ATTR {
+      // Over the square, to the last digit: 1 of f itself.
+      const ln::Line<T> product = along(row);
+      const ln::Line<T> quotient = product * reciprocal;
+      const ln::Line<T> c = ln::select(
+          seen, ln::fma(ln::fnma(quotient, square, product), reciprocal, quotient), ln::zero<T>());
+      for (int j = 0; j < N; ++j) {
+        const ln::Line<T> part = ln::load(entry(f, j));
+        ln::store(ln::fma(shrink * c, part, ln::fnma(c, part, ln::load(entry(row, j)))),
+                  entry(row, j));
+      }
+    };
+    for (int n = 0; n < N; ++n) take_out(entry(S, n * N));
+    for (int i = m + 1; i < M; ++i) take_out(entry(V, i * N));
+  }
+  return learned;
+}
+
+// P_filt of the update, S S' of `update_root`; where nothing was measured, P_pred as it is. NaN in
+// the lanes that failed. Scratch: update_covariance_lines(N, M).
+template <typename T, typename E>
+HWY_INLINE void update_covariance(const E& h, const T* observed, const T* P_pred, LaneBits failed,
+                                  T* P_filt, T* scratch) {
+  const int N = h.state_dim;
+  const ln::Line<T> learned = update_root<T>(h, observed, P_pred, scratch, entry(scratch, N * N));
+  ln::multiply_nt_symmetric<Put::Set, T>(N, N, scratch, scratch, P_filt);
+  const ln::LineMask<T> changed = ln::nonzero(learned);  // true for NaN
+  for (int i = 0; i < N * N; ++i)
+    ln::store(ln::select(changed, ln::load(entry(P_filt, i)), ln::load(entry(P_pred, i))),
+              entry(P_filt, i));
+  for (int b = 0; b < lanes::kLineLanes<T> && failed != 0; ++b)
+    for (int i = 0; i < N * N && ((failed >> b) & 1) != 0; ++i)
+      entry(P_filt, i)[b] = std::numeric_limits<T>::quiet_NaN();
 }
 
 // One measurement update and the loss of its innovation:
 //
 //   r = y - y_pred       G = P_pred H'       S = H G + R        C = chol(S)
 //   v = S^-1 r           x_filt = x_pred + G v                  K = G S^-1
-//   nll = r' v + log det S
-//   A = P_pred - K G'    B = A H'            P_filt = A - (B - K R) K'
+//   nll = r' v + log det S                   P_filt = (I - K H) P_pred
 //
-// with y_pred = H x_pred for a linear emission.
+// with y_pred = H x_pred for a linear emission. P_filt is computed from its square root
+// (`update_root`); its triangles hold the same bits.
 //
-// The last line is Joseph's form (I - K H) P (I - K H)' + K R K', multiplied out and evaluated
-// through its low rank in O(N^2 M): B - K R = G - K S vanishes in exact arithmetic and corrects
-// the rounding of A. P_filt's triangles hold the same bits.
+// Differs from the paper: P - K H P loses all digits where a measurement is much sharper than the
+// prediction, and Joseph's form its definiteness; after a jump in time both did.
 //
 // Paper: Alg. 1 and Sec. 5; the factor 1/2 and the constant M log(2 pi) are dropped, as there.
 //
@@ -172,7 +265,9 @@ HWY_INLINE void update_covariance(const E& h, const T* P_pred, const T* G, const
 //          observed components only and K has a zero column; y may hold anything there, NaN
 //          included.
 // Scratch: update_scratch_lines(N, M). x_filt may be x_pred; P_filt must not be P_pred.
-// Cost:    about 1.5 N^2 M + N M^2 + M^3 / 6 multiply-adds, M divisions, M roots, M / 2 logarithms.
+// Cost:    about 2/3 N^3 + 4 N^2 M + 2 N M^2 + M^3 / 6 multiply-adds, N + 4 M divisions, N + 2 M
+// roots,
+//          M / 2 logarithms.
 // Failure: a lane whose S is not positive definite gets its bit set, and NaN in all its outputs.
 template <typename T, typename E>
 [[nodiscard]] HWY_INLINE LaneBits update_forward(const E& h, const T* y, const T* observed,
@@ -182,13 +277,13 @@ template <typename T, typename E>
   const int N = h.state_dim;
   const int M = h.meas_dim;
   T* G = scratch;
-  T* D = entry(G, N * M);
-  T* r = entry(D, N * M);
+  T* r = entry(G, N * M);
   T* inv = entry(r, M);
   T* log_det = entry(inv, M);
   const LaneBits failed = update_factor<T>(h, observed, P_pred, G, tape.C, inv, log_det);
   update_mean<T>(h, y, observed, x_pred, G, tape.C, inv, log_det, r, tape.v, x_filt, nll);
-  update_covariance<T>(h, P_pred, G, tape.C, inv, tape.K, D, P_filt);
+  update_gain<T>(N, M, G, tape.C, inv, tape.K);
+  update_covariance<T>(h, observed, P_pred, failed, P_filt, scratch);
   return failed;
 }
 

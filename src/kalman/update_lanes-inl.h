@@ -61,8 +61,8 @@ HWY_INLINE ln::Line<T> noise_entry(const LaneEmission<T>& h, int index) {
   return ln::load(entry(h.R, index));
 }
 template <typename T>
-HWY_INLINE void subtract_gain_noise(const LaneEmission<T>& h, const T* K, T* D) {
-  ln::multiply<Put::Sub>(h.state_dim, h.meas_dim, h.meas_dim, K, h.R, D);
+HWY_INLINE bool noise_is_diagonal(const LaneEmission<T>& h) {
+  return h.meas_dim == 1;
 }
 
 // r = S v = C C' v: the innovation, with 0 where it is missing.

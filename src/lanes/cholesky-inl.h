@@ -146,6 +146,20 @@ template <Pivots pivots = Pivots::Positive, typename T>
   return cholesky_call<pivots>(n, C, inv);
 }
 
+/// S (n x n, zeros above the diagonal): the Cholesky factor of a covariance P that may be singular
+/// (Pivots::Semidefinite), P = S S'. A lane whose P is indefinite gets NaN. Scratch:
+/// covariance_root_lines(n). Cost: as `cholesky`.
+template <typename T>
+HWY_INLINE void covariance_root(int n, const T* P, T* S, T* scratch) {
+  T* inv = scratch;
+  T* C = entry(inv, n);
+  pack_lower(n, P, C);
+  static_cast<void>(cholesky<Pivots::Semidefinite>(n, C, inv));
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      store(j <= i ? load(entry(C, triangle_index(i, j))) : zero<T>(), entry(S, i * n + j));
+}
+
 /// inv = reciprocals of C's diagonal, where only C was kept.
 template <typename T>
 HWY_INLINE void reciprocal_diagonal(int n, const T* C, T* inv) {

@@ -65,7 +65,9 @@ SeriesDrive series_drive(const Dataset& data, const Series& series, double dt) {
   bool regular = true;
   for (std::size_t k = 1; k < series.t.size(); ++k) {
     lengths.push_back(step_length(data, series, k));
-    regular = regular && std::abs(lengths.back() - dt) <= kRegularStep * dt;
+    const double departure = std::abs(lengths.back() - dt);
+    regular = regular && departure <= kRegularStep * dt;
+    if (departure <= kStepRounding * dt) lengths.back() = dt;
   }
   if (!regular) drive.dt = std::move(lengths);
   return drive;

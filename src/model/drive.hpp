@@ -9,6 +9,8 @@ namespace kalmia::model {
 
 /// Lengths within this share of the usual one count as the usual one.
 inline constexpr double kRegularStep = 0.01;
+/// A step that differs from the usual one by this share of it does so by the rounding of times.
+inline constexpr double kStepRounding = 1e-6;
 
 /// The lengths of a data set's steps and the size of its inputs.
 struct DriveStatistics {

@@ -7,6 +7,7 @@
 
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
+#include "model/even_steps.hpp"
 
 namespace kalmia::model {
 namespace {
@@ -168,6 +169,12 @@ LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> param
   robust_.degrees_of_freedom = description_.tails;
   set_theta(description_.theta.empty() ? expert_.theta() : description_.theta);
   set_parameters(parameters);
+}
+
+template <typename T>
+int LearnedModel<T>::most_empty_steps() const {
+  const kalman::FlowMap* flow = description_.recursive ? expert_.map->as_flow() : nullptr;
+  return model::most_empty_steps(flow != nullptr && flow->any_step(), !is_static());
 }
 
 template <typename T>

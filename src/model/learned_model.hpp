@@ -98,6 +98,8 @@ class LearnedModel {
   std::vector<double> noise_std() const;
   /// The usual step in the unit of the expert's map.
   double map_dt() const { return expert_.physical ? description_.dt : 1.0; }
+  /// How many empty steps a long one becomes (even_steps.hpp).
+  int most_empty_steps() const;
   /// What a state should measure, without noise: y (M) at x (N), in the model's units.
   void measure(const double* x, double* y) const;
   /// H at x (M x N).
@@ -127,6 +129,14 @@ class LearnedModel {
             .dt = map_dt(),
             .emission_map = expert_.emission.get(),
             .robust = description_.tails > 0 ? &robust_ : nullptr};
+  }
+  /// There are no networks: the decoder's bias is all there is.
+  bool is_static() const { return description_.hidden == 1 && description_.decoder.empty(); }
+  /// What the engine runs where nothing is trained.
+  WindowModel<T> inference_window() const {
+    WindowModel<T> result = window();
+    result.steady = is_static();
+    return result;
   }
 
  private:

@@ -60,18 +60,18 @@ struct SlotEntries {
 /// Lines that a Transition works in (window_transition-inl.h); `inputs` and `parameters` are the
 /// map's.
 inline int transition_lines(int N, int inputs, int parameters) {
-  return 4 * N * N + 8 * N + 3 + 2 * lanes::triangle_size(N) + inputs + parameters;
+  return 7 * N * N + 8 * N + 3 + 4 * lanes::triangle_size(N) + inputs + parameters;
 }
 
 /// Lines that an AlternativePosterior works in (window_alternative-inl.h).
 inline int alternative_lines(int N, int M) {
-  return 6 * N * N + 5 * M * N + 3 * M * M + 2 * M + N + lanes::triangle_size(N) + 2 +
-         kalman::update_tape_lines(N, M) + kalman::update_scratch_lines(N, M);
+  return 5 * N * N + 5 * M * N + 3 * M * M + 2 * M + N + 2 + kalman::update_tape_lines(N, M) +
+         kalman::update_scratch_lines(N, M);
 }
 
 /// Lines that a RecursionPass works in (window_recursion-inl.h).
 inline int recursion_lines(int N, int M, int inputs, int parameters) {
-  return transition_lines(N, inputs, parameters) + 3 * N * N + 2 * N + 3 * M + 2 + parameters +
+  return transition_lines(N, inputs, parameters) + 2 * N * N + 2 * N + 3 * M + 2 + parameters +
          kalman::general_update_lines(N, M) + alternative_lines(N, M) +
          kalman::step_scratch_lines(N, M);
 }

@@ -119,6 +119,8 @@ void Workspace<T>::prepare(const WindowModel<T>& model, int steps, int lanes, bo
   map_scratch.resize(
       std::max(map == nullptr ? 0 : map->scratch_size(),
                model.emission_map == nullptr ? 0 : model.emission_map->scratch_size()));
+  if (model.steady)
+    steady_flow.resize(times(2 * (1 + 2 * N * N) + lanes::triangle_size(N), 1) * line);
   if (!training) gates.resize(times(encoder.tape, lanes));
   if (!training) return;
   const auto parameters = static_cast<std::size_t>(arch.parameters.size());
@@ -144,6 +146,7 @@ double window_forward(const WindowModel<T>& model, const WindowInput<T>& input, 
                       const WindowMoments& moments, Workspace<T>& ws) {
   check(model, input, ws);
   ws.failures.clear();
+  ws.steady_known = false;
   if (input.steps == 0) {
     ws.lane_nll.clear();
     std::fill(ws.lane_ok.begin(), ws.lane_ok.end(), std::uint8_t{1});
@@ -178,6 +181,7 @@ void window_backward(const WindowModel<T>& model, const WindowInput<T>& input, d
   check(model, input, ws);
   if (!ws.training) refuse("backward needs a workspace prepared for training");
   const Architecture& arch = *model.architecture;
+  ws.steady_known = ws.steady_summed = false;
   ws.gradient.clear();
   ws.d_R.clear();
   ws.d_theta.clear();

@@ -37,6 +37,9 @@ struct WindowModel {
   const kalman::RobustOptions* robust = nullptr;
   /// q, what the process noise L L' is multiplied by.
   double process_noise = 1;
+  /// The decoder's outputs are the same at every step, and only the sums of their adjoints are
+  /// asked for: a linear flow is then computed, and differentiated, once for all steps of a length.
+  bool steady = false;
 };
 
 /// The data of one lane group. Panels are [step][row][lane]; `lanes` is a multiple of kLaneQuantum.
@@ -75,7 +78,7 @@ struct WindowInput {
   /// 1 row: how much the likelihood of each step counts in the loss. Null: 1. Recursions only.
   const double* score = nullptr;
   /// 1 row: the length of the step that leads to k, in the map's unit; null: the model's. The
-  /// process noise grows with it: L is scaled by sqrt(dt[k] / dt).
+  /// process noise is that of the whole step (window_transition-inl.h).
   const double* dt = nullptr;
   /// Rows as the expert map's inputs: u that acts during the step that leads to k.
   const double* u = nullptr;
@@ -112,6 +115,7 @@ struct WindowMoments {
   double* x_filt = nullptr;  ///< x[k|<=k], N rows
   double* P_filt = nullptr;  ///< P[k|<=k], N N rows
   double* F = nullptr;       ///< F[k], N N rows, for linearized smoothing; 0 of recurrent models
+  double* Q = nullptr;       ///< Q[k], the process noise of the step that leads to k, N N rows
   double* nll = nullptr;     ///< r' M^-1 r + log det M, 1 row
   double* weight = nullptr;  ///< of the components, M rows; where noise is weighted or Student-t
   double* gain = nullptr;    ///< `gains` rows
@@ -152,6 +156,9 @@ class Workspace {
   Buffer<double> slots;      ///< the recursion's tape: one slot a step and line
   Buffer<double> line_scratch;
   Buffer<double> map_scratch;                   ///< of the transition map and the emission
+  Buffer<double> steady_flow;                   ///< of a steady model; see window_transition-inl.h
+  bool steady_known = false;                    ///< it holds F and Q of a step
+  bool steady_summed = false;                   ///< it holds sums of their adjoints
   std::vector<std::uint8_t> lane_ok;            ///< 0 for lanes whose likelihood is not finite
   std::vector<int> failed_step;                 ///< per lane, the first step that broke down, or -1
   std::vector<std::uint8_t> failed_covariance;  ///< per lane, 1 if its covariance did

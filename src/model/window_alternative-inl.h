@@ -27,10 +27,10 @@ namespace ln = kalmia::lanes::HWY_NAMESPACE;
 /// One step of it. Holds no data of its own: `lines` has alternative_lines(N, M) of them.
 class AlternativePosterior {
  public:
-  /// F, L (packed) and x_pred are those of the step; P is the covariance before it.
-  AlternativePosterior(const kalman::Emission& emission, const double* F, const double* L,
+  /// F, Q and x_pred are those of the step; P is the covariance before it.
+  AlternativePosterior(const kalman::Emission& emission, const double* F, const double* Q,
                        const double* P, const double* x_pred, double* lines)
-      : N_(emission.state_dim()), M_(emission.meas_dim()), F_(F), L_(L), P_(P), x_pred_(x_pred) {
+      : N_(emission.state_dim()), M_(emission.meas_dim()), F_(F), Q_(Q), P_(P), x_pred_(x_pred) {
     const auto take = [&](int count) HWY_ATTR {
       double* here = lines;
       lines = ln::entry(lines, count);
@@ -38,7 +38,6 @@ class AlternativePosterior {
     };
     H_ = take(M_ * N_);
     R_ = take(M_ * M_);
-    Q_ = take(N_ * N_);
     P_a_ = take(N_ * N_);
     HF_ = take(M_ * N_);
     AF_ = take(N_ * N_);
@@ -53,7 +52,6 @@ class AlternativePosterior {
     d_H_ = take(M_ * N_);
     d_Q_ = take(N_ * N_);
     d_x_pred_ = take(N_);
-    d_L_ = take(lanes::triangle_size(N_));
     no_loss_ = take(2);
     tape_ = kalman::tape_at(N_, M_, take(kalman::update_tape_lines(N_, M_)));
     scratch_ = lines;
@@ -65,7 +63,6 @@ class AlternativePosterior {
   /// Sets x and P after the step.
   HWY_NOINLINE lanes::LaneBits forward(const double* y, const double* observed, double* x,
                                        double* P) {
-    ln::gram_lower(N_, L_, Q_);
     const lanes::LaneBits failed = step::update_forward<double>(
         lane_emission(), y, observed, x_pred_, Q_, x, P_a_, no_loss_, tape_, scratch_);
     ln::multiply<lanes::Put::Set, double>(M_, N_, N_, H_, F_, HF_);
@@ -83,10 +80,10 @@ class AlternativePosterior {
   ///   X = d_K S^-1             d_S = -(K' X + X' K) / 2
   ///   d_Q = (X H + H' X') / 2 + H' d_S H + what the update passes on
   ///
-  /// Adds to d_x_pred, d_F, d_L, d_P_before and d_R.
+  /// Adds to d_x_pred, d_F, d_Q, d_P_before and d_R.
   HWY_NOINLINE void backward(const double* y, const double* observed, const double* d_x,
                              const double* d_P, double* x, double* P, double* d_x_pred, double* d_F,
-                             double* d_L, double* d_P_before, double* d_R) {
+                             double* d_Q, double* d_P_before, double* d_R) {
     static_cast<void>(forward(y, observed, x, P));
     ln::multiply<lanes::Put::Set, double>(N_, N_, N_, d_P, T_, d_AF_);  // T = AF P
     ln::scale_lines(N_ * N_, 2.0, d_AF_);
@@ -136,8 +133,7 @@ class AlternativePosterior {
                           ln::load(d)),
                   d);
       }
-    ln::gram_lower_backward(N_, L_, static_cast<const double*>(d_Q_), d_L_);
-    ln::add_scaled(lanes::triangle_size(N_), 1.0, static_cast<const double*>(d_L_), d_L);
+    ln::add_scaled(N_ * N_, 1.0, static_cast<const double*>(d_Q_), d_Q);
   }
 
  private:
@@ -146,9 +142,9 @@ class AlternativePosterior {
   double* HF_copy() const { return d_H_; }
 
   int N_, M_;
-  const double *F_, *L_, *P_, *x_pred_;
-  double *H_, *R_, *Q_, *P_a_, *HF_, *AF_, *T_, *d_AF_, *d_K_, *X_, *W_, *d_S_, *inv_, *d_y_, *d_H_;
-  double *d_Q_, *d_x_pred_, *d_L_, *no_loss_, *scratch_;
+  const double *F_, *Q_, *P_, *x_pred_;
+  double *H_, *R_, *P_a_, *HF_, *AF_, *T_, *d_AF_, *d_K_, *X_, *W_, *d_S_, *inv_, *d_y_, *d_H_;
+  double *d_Q_, *d_x_pred_, *no_loss_, *scratch_;
   kalman::UpdateTape<double> tape_;
 };
 

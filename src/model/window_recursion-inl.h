@@ -43,7 +43,6 @@ class RecursionPass {
         transition_(model, line_, taker_) {
     x_pred_ = taker_.take(N());
     P_pred_ = taker_.take(N() * N());
-    d_P_pred_ = taker_.take(N() * N());
     y_ = taker_.take(M());
     observed_ = taker_.take(M());
     weight_ = taker_.take(M());
@@ -78,7 +77,7 @@ class RecursionPass {
       double* slot = slot_at(k);
       double* next = slot_at(k + 1);
       transition_.read(k, slot);
-      predict(k, slot);
+      predict(slot);
       const double* observed = line_.read_measurement(k, M(), y_, observed_);
       const lanes::LaneBits failed =
           general() ? update_generally(k, observed, slot, next, out)
@@ -86,6 +85,7 @@ class RecursionPass {
                                                    P_of(next), nll_, update_tape(slot), scratch_);
       if (alternative())
         static_cast<void>(alternative_posterior(slot).forward(y_, observed, next, P_of(next)));
+      hold_ended(k, slot, next);
       total = total + scored(k, load(nll_));
       line_.note_failures(k, load(nll_), failed);
       line_.write_step(x_pred_, N(), out.x_pred, k);
@@ -93,6 +93,7 @@ class RecursionPass {
       line_.write_step(next, N(), out.x_filt, k);
       line_.write_step(P_of(next), N() * N(), out.P_filt, k);
       line_.write_step(transition_.F, N() * N(), out.F, k);
+      line_.write_step(transition_.Q, N() * N(), out.Q, k);
       line_.write_step(nll_, 1, out.nll, k);
     }
     store(total, ws_.lane_nll.data() + line_.first);
@@ -134,10 +135,9 @@ class RecursionPass {
           general_backward(k, observed, d_nll, d_x, d_P, d_R);
         else
           step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, d_x, d_P,
-                                        transition_.d_e, d_P_pred_, d_R, scratch_);
-        step::predict_backward<double>(N(), F_or_null(), transition_.L, slot, P_of(slot),
-                                       transition_.d_e, d_P_pred_, transition_.d_F, transition_.d_L,
-                                       d_x, d_P, scratch_);
+                                        transition_.d_e, transition_.d_Q, d_R, scratch_);
+        step::predict_backward<double>(N(), F_or_null(), slot, P_of(slot), transition_.d_e,
+                                       transition_.d_Q, transition_.d_F, d_x, d_P, scratch_);
       }
       transition_.write_adjoint(k, ok, slot, d_x, d_theta());
     }
@@ -177,31 +177,29 @@ class RecursionPass {
   }
 
   // Sets x_pred_ and P_pred_ from the state before and the transition.
-  void predict(int k, double* slot) {
-    step::predict_forward<double>(N(), F_or_null(), transition_.e, transition_.L, slot, P_of(slot),
+  void predict(double* slot) {
+    step::predict_forward<double>(N(), F_or_null(), transition_.e, transition_.Q, slot, P_of(slot),
                                   x_pred_, P_pred_, scratch_);
-    if (!transition_.recursive()) hold_ended(k, slot);
   }
-  // F = 0 cannot keep the state of a lane past its end, so it is copied. Nothing is observed there,
-  // and no adjoint comes back.
-  void hold_ended(int k, double* slot) {
+  // A lane past its end keeps its state, bit for bit. No adjoint comes back from there.
+  void hold_ended(int k, double* slot, double* next) {
     const auto except = transition_.exceptions_at(k);
     if (!except.any) return;
     const auto hold = [&](const double* from, int lines, double* to) HWY_ATTR {
       for (int i = 0; i < lines * kLanes; i += kLanes)
         store(select(except.ended, load(from + i), load(to + i)), to + i);
     };
-    hold(slot, N(), x_pred_);
-    hold(P_of(slot), N() * N(), P_pred_);
+    hold(slot, N(), next);
+    hold(P_of(slot), N() * N(), P_of(next));
   }
 
   bool alternative() const { return model_.architecture->options.alternative; }
   AlternativePosterior alternative_posterior(double* slot) const {
-    return {*model_.emission, transition_.F, transition_.L,
+    return {*model_.emission, transition_.F, transition_.Q,
             P_of(slot),       x_pred_,       alternative_lines_};
   }
   // The step back: the likelihood's share through the prediction, the state's through the
-  // alternative. d_x and d_P become those of the state before; sets d_F, d_L and d_e.
+  // alternative. d_x and d_P become those of the state before; sets d_F, d_Q and d_e.
   void alternative_backward(double* slot, const double* observed, const double* d_nll, double* d_x,
                             double* d_P, double* d_R) {
     const double* F = transition_.F;
@@ -211,17 +209,17 @@ class RecursionPass {
     double* no_P = spare_ + N() * kLanes;
     for (int i = 0; i < N() + N() * N(); ++i) store(zero<double>(), spare_ + i * kLanes);
     step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, no_x, no_P,
-                                  d_x_pred, d_P_pred_, d_R, scratch_);
-    step::predict_forward<double>(N(), F, transition_.e, transition_.L, slot, P_of(slot), x_pred_,
+                                  d_x_pred, transition_.d_Q, d_R, scratch_);
+    step::predict_forward<double>(N(), F, transition_.e, transition_.Q, slot, P_of(slot), x_pred_,
                                   P_pred_, scratch_);
     // What goes to P before through the prediction; then the alternative adds its own, and the
     // mean's share follows once all of d_x_pred is there.
-    step::predict_backward<double>(N(), F, transition_.L, slot, P_of(slot), d_x_pred, d_P_pred_,
-                                   d_F, transition_.d_L, no_x, no_P, scratch_);
+    step::predict_backward<double>(N(), F, slot, P_of(slot), d_x_pred, transition_.d_Q, d_F, no_x,
+                                   no_P, scratch_);
     for (int i = 0; i < N(); ++i) store(zero<double>(), no_x + i * kLanes);
     double* x = P_pred_;  // free by now, and of the right size for a state and a covariance
     alternative_posterior(slot).backward(y_, observed, d_x, d_P, transition_.e, x, no_x, d_F,
-                                         transition_.d_L, no_P, d_R);
+                                         transition_.d_Q, no_P, d_R);
     // no_x is the alternative's share of d_x_pred: F and x before get theirs.
     for (int i = 0; i < N(); ++i) {
       const D share = load(no_x + i * kLanes);
@@ -258,12 +256,12 @@ class RecursionPass {
   void general_backward(int k, const double* observed, const double* d_nll, const double* d_x,
                         const double* d_P, double* d_R) {
     double* slot = slot_at(k);
-    predict(k, slot);
+    predict(slot);
     for (int i = 0; i < parameters(); ++i) store(zero<double>(), emission_d_theta_ + i * kLanes);
     general_update().backward(transition_.point(x_pred_), y_, observed,
                               line_.read_weight(k, M(), weight_), P_pred_, P_of(slot_at(k + 1)),
-                              update_tape(slot), d_nll, d_x, d_P, transition_.d_e, d_P_pred_, d_R,
-                              emission_d_theta_);
+                              update_tape(slot), d_nll, d_x, d_P, transition_.d_e, transition_.d_Q,
+                              d_R, emission_d_theta_);
     const auto except = transition_.exceptions_at(k);
     for (int i = 0; i < parameters(); ++i) {
       D value = load(emission_d_theta_ + i * kLanes);
@@ -298,7 +296,7 @@ class RecursionPass {
   const kalman::EmissionView emission_;
   LineTaker taker_;  // of ws.line_scratch
   Transition<T, kN> transition_;
-  double *x_pred_, *P_pred_, *d_P_pred_, *y_, *observed_, *weight_, *nll_;
+  double *x_pred_, *P_pred_, *y_, *observed_, *weight_, *nll_;
   double *emission_d_theta_, *general_lines_, *alternative_lines_, *spare_, *scratch_;
   double* adjoint_ = nullptr;  // adjoint_lines() of them
 };

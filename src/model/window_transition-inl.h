@@ -14,6 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::model::HWY_NAMESPACE {
 
+namespace ln = kalmia::lanes::HWY_NAMESPACE;
+
 /// The transition of one step at a time. Holds no data of its own: views of the input and the
 /// workspace, and lines of scratch. With kN it is made for this number of states, else for any.
 template <typename T, int kN>
@@ -31,15 +33,31 @@ class Transition {
         n_(arch_.state_dim()),
         recursive_(arch_.options.recursive),
         map_(recursive_ ? model.map : nullptr),
+        flow_(map_ == nullptr || arch_.options.toward_centre ? nullptr : map_->as_flow()),
         inputs_(map_ == nullptr ? 0 : map_->input_dim()),
         parameters_(model.map == nullptr ? 0 : model.map->parameter_count()),
         rows_(arch_, line.ws.training) {
     F = scratch.take(N() * N());
     e = scratch.take(N());
-    L = scratch.take(lanes::triangle_size(N()));
+    Q = scratch.take(N() * N());
     d_F = scratch.take(N() * N());
     d_e = scratch.take(N());
-    d_L = scratch.take(lanes::triangle_size(N()));
+    d_Q = scratch.take(N() * N());
+    L_ = scratch.take(lanes::triangle_size(N()));
+    d_L_ = scratch.take(lanes::triangle_size(N()));
+    density_ = scratch.take(lanes::triangle_size(N()));
+    d_density_ = scratch.take(lanes::triangle_size(N()));
+    start_Q_ = scratch.take(N() * N());
+    if (steady()) {
+      LineTaker memory(line_.ws.steady_flow.data());
+      steady_dt_ = memory.take(1);
+      steady_L_ = memory.take(lanes::triangle_size(N()));
+      steady_F_ = memory.take(N() * N());
+      steady_Q_ = memory.take(N() * N());
+      summed_dt_ = memory.take(1);
+      summed_d_F_ = memory.take(N() * N());
+      summed_d_Q_ = memory.take(N() * N());
+    }
     centre_ = scratch.take(N());
     active_ = scratch.take(N() + 1);
     dt_ = scratch.take(1);
@@ -55,8 +73,8 @@ class Transition {
   }
 
   // Line matrices of the step that was read last, and the adjoints that `write_adjoint` takes.
-  double *F, *e, *L;
-  double *d_F, *d_e, *d_L;
+  double *F, *e, *Q;
+  double *d_F, *d_e, *d_Q;
 
   bool recursive() const { return recursive_; }
   int parameters() const { return parameters_; }
@@ -85,7 +103,7 @@ class Transition {
     return result;
   }
 
-  /// Sets F, e and L of step k:
+  /// Sets F, e and Q of step k:
   ///
   ///   F = F_expert(x) + F_out,   e = e_expert(x) + e_out - F_out c,   x = x[k-1|<=k-1]
   ///
@@ -94,13 +112,19 @@ class Transition {
   ///   F = (I - G) F_expert(x),   e = (I - G) e_expert(x) + G c + e_out;
   ///
   /// where c is not finite the state's column of F_out or G is left out, and where no entry of c
-  /// is, e_out too. L = L_out sqrt(q dt[k] / dt). A lane that starts here has F = 0, e = initial.e,
-  /// L = initial.L instead (a two-sided recurrent model with a centre has the future to go by, and
-  /// so no start); one past its end has F = I, e = 0, L = 0, so that its state stays as it is.
+  /// is, e_out too. Q is the noise of density q L_out L_out' / dt over the step: along the flow of
+  /// the expert map, if it is one, else in proportion to the step's length,
+  ///
+  ///   Q = L L',   L = L_out sqrt(q dt[k] / dt).
+  ///
+  /// A lane that starts here has F = 0, e = initial.e, L = initial.L instead (a two-sided recurrent
+  /// model with a centre has the future to go by, and so no start); one past its end has F = I,
+  /// e = 0, L = 0, so that its state stays as it is.
   void read(int k, const double* x) {
     const T* record = line_.record(rows_, k);
     const T* out = record + line_.panel(rows_.out) + line_.first;
     read_step(k);
+    read_noise(record, out);
     if (centred()) read_centre(k);
     if (toward_centre()) {
       map_->forward(point(point_of(k, x)), expert_F_, expert_e_, line_.ws.map_scratch.data());
@@ -109,35 +133,33 @@ class Transition {
       read_expert(k, x);
       add_residual(out);
     }
-    const T* diag = record + line_.panel(rows_.diag) + line_.first;
-    for (int i = 0; i < N(); ++i) {
-      for (int j = 0; j < i; ++j) {
-        const int entry = lanes::triangle_index(i, j);
-        store(load_as<double>(out + line_.panel(arch_.L_row() + entry)), L + entry * kLanes);
-      }
-      store(load_as<double>(diag + line_.panel(i)), L + lanes::triangle_index(i, i) * kLanes);
-    }
-    if (scales_noise())
-      for (int i = 0; i < lanes::triangle_size(N()); ++i)
-        store(load(L + i * kLanes) * load(dt_scale_), L + i * kLanes);
     if (about_centre()) add_centre(k);
     const Exceptions except = exceptions_at(k);
     if (except.any) override_with(except);
+    if (flow_ == nullptr)
+      ln::gram_lower<lanes::Put::Set, double>(N(), L_, Q);
+    else
+      finish_flow_noise(except);
   }
 
-  /// Sends d_F, d_e and d_L of step k, which was read last, to where `read` took F, e and L from;
+  /// Sends d_F, d_e and d_Q of step k, which was read last, to where `read` took F, e and Q from;
   /// adds the expert map's share to d_x and d_theta.
   void write_adjoint(int k, const LineMask<double>& lane_ok, const double* x, double* d_x,
                      double* d_theta) {
     const Exceptions except = exceptions_at(k);
+    ln::gram_lower_backward<lanes::Put::Set, double>(N(), L_, d_Q, d_L_);
     if (except.any) take_overridden_adjoints(except, lane_ok);
     if (about_centre()) take_uncentred_adjoints(k, lane_ok);
     T* record = line_.record(rows_, k);
     T* out = record + line_.panel(rows_.out) + line_.first;
     if (toward_centre()) set_expert_adjoints(out);
-    if (scales_noise())
+    const double* d_L = d_L_;
+    if (flow_ != nullptr)
+      d_L = steady() ? defer_flow_adjoint(k, except, lane_ok, d_theta)
+                     : add_flow_adjoint(except, x, d_x, d_theta);
+    else if (scales_noise())
       for (int i = 0; i < lanes::triangle_size(N()); ++i)
-        store(load(d_L + i * kLanes) * load(dt_scale_), d_L + i * kLanes);
+        store(load(d_L_ + i * kLanes) * load(dt_scale_), d_L_ + i * kLanes);
     const D none = zero<double>();
     const auto write = [&](const D& value, T* to)
                            HWY_ATTR { store_as(select(lane_ok, value, none), to); };
@@ -155,7 +177,7 @@ class Transition {
       write(load(d_L + lanes::triangle_index(i, i) * kLanes),
             record + line_.panel(rows_.diag + i) + line_.first);
     }
-    if (map_ != nullptr) add_map_adjoint(except, x, d_x, d_theta);
+    if (map_ != nullptr && flow_ == nullptr) add_map_adjoint(except, x, d_x, d_theta);
   }
 
  private:
@@ -167,6 +189,116 @@ class Transition {
   // Whether a series begins with the initial state.
   bool has_start() const { return !about_centre() || !arch_.options.two_sided; }
   bool scales_noise() const { return in_.dt != nullptr || model_.process_noise != 1; }
+
+  // Sets L_ to what the record holds; the density of a flow has it as it is.
+  void read_noise(const T* record, const T* out) {
+    const T* diag = record + line_.panel(rows_.diag) + line_.first;
+    for (int i = 0; i < N(); ++i) {
+      for (int j = 0; j < i; ++j) {
+        const int entry = lanes::triangle_index(i, j);
+        store(load_as<double>(out + line_.panel(arch_.L_row() + entry)), L_ + entry * kLanes);
+      }
+      store(load_as<double>(diag + line_.panel(i)), L_ + lanes::triangle_index(i, i) * kLanes);
+    }
+    if (flow_ != nullptr) {
+      ln::copy_lines<double>(lanes::triangle_size(N()), L_, density_);
+    } else if (scales_noise()) {
+      for (int i = 0; i < lanes::triangle_size(N()); ++i)
+        store(load(L_ + i * kLanes) * load(dt_scale_), L_ + i * kLanes);
+    }
+  }
+  // What the noise of unit density over a step of the flow is multiplied by.
+  double density_scale() const { return model_.process_noise / model_.dt; }
+  // Q of a flow, as it is over the step, becomes that of the density; lanes that start or have
+  // ended get the Q of their L_.
+  void finish_flow_noise(const Exceptions& except) {
+    ln::scale_lines(N() * N(), density_scale(), Q);
+    if (!except.any) return;
+    ln::gram_lower<lanes::Put::Set, double>(N(), L_, start_Q_);
+    for (int i = 0; i < N() * N() * kLanes; i += kLanes)
+      store(select(except.fresh, load(start_Q_ + i),
+                   select(except.ended, load(start_Q_ + i), load(Q + i))),
+            Q + i);
+  }
+  // From d_Q to that of the flow's Q; nothing where it was overridden (take_overridden_adjoints has
+  // done so with d_F and d_e).
+  void take_flow_noise_adjoint(const Exceptions& except) {
+    if (except.any)
+      for (int i = 0; i < N() * N() * kLanes; i += kLanes)
+        store(select(except.fresh, zero<double>(),
+                     select(except.ended, zero<double>(), load(d_Q + i))),
+              d_Q + i);
+    ln::scale_lines(N() * N(), density_scale(), d_Q);
+  }
+  // The flow's share of d_x and d_theta; returns the adjoint of the density's factor.
+  const double* add_flow_adjoint(const Exceptions& except, const double* x, double* d_x,
+                                 double* d_theta) {
+    take_flow_noise_adjoint(except);
+    clear_map_adjoints();
+    flow_->backward_with_noise(point(x), density_, d_F, d_e, d_Q, d_density_, map_d_x_,
+                               map_d_theta_, line_.ws.map_scratch.data());
+    add_map_adjoints(except, d_x, d_theta);
+    return d_density_;
+  }
+
+  // A linear flow with the same noise at every step depends on the step's length alone.
+  bool steady() const { return model_.steady && flow_ != nullptr && flow_->any_step(); }
+  // A stream's first step has no outputs of the decoder yet, so that L is compared as well.
+  bool is_steady_step() const {
+    if (!line_.ws.steady_known) return false;
+    D difference = abs(load(dt_) - load(steady_dt_));
+    for (int i = 0; i < lanes::triangle_size(N()) * kLanes; i += kLanes)
+      difference = difference + abs(load(density_ + i) - load(steady_L_ + i));
+    return bits_of(nonzero(difference)) == 0;
+  }
+  // Takes F and Q from the last step of the same length, or computes them.
+  void read_steady_flow(const double* x) {
+    if (!is_steady_step()) {
+      flow_->forward_with_noise(point(x), density_, steady_F_, e, steady_Q_,
+                                line_.ws.map_scratch.data());
+      store(load(dt_), steady_dt_);
+      ln::copy_lines<double>(lanes::triangle_size(N()), density_, steady_L_);
+      line_.ws.steady_known = true;
+    }
+    ln::copy_lines<double>(N() * N(), steady_F_, F);
+    ln::copy_lines<double>(N() * N(), steady_Q_, Q);
+    ln::set_zero(N(), e);
+  }
+
+  // Adds d_F and d_Q of a step to those of the same length. Returns the adjoint of the density's
+  // factor: of the steps summed so far where another length begins or all steps have been, else 0.
+  const double* defer_flow_adjoint(int k, const Exceptions& except, const LineMask<double>& lane_ok,
+                                   double* d_theta) {
+    take_flow_noise_adjoint(except);
+    bool& summed = line_.ws.steady_summed;
+    ln::set_zero(lanes::triangle_size(N()), d_L_);
+    if (summed && bits_of(nonzero(load(dt_) - load(summed_dt_))) != 0) settle_flow_adjoint(d_theta);
+    if (!summed) {
+      store(load(dt_), summed_dt_);
+      ln::set_zero(2 * N() * N(), summed_d_F_);  // and summed_d_Q_ behind it
+      summed = true;
+    }
+    const auto add = [&](const double* from, double* to) HWY_ATTR {
+      for (int i = 0; i < N() * N() * kLanes; i += kLanes)
+        store(load(to + i) + select(lane_ok, load(from + i), zero<double>()), to + i);
+    };
+    add(d_F, summed_d_F_);
+    add(d_Q, summed_d_Q_);
+    if (k == 0 && line_.first + kLanes >= in_.lanes) settle_flow_adjoint(d_theta);
+    return d_L_;
+  }
+  // Adds what the summed adjoints are to theta and, in d_L_, to the density's factor.
+  void settle_flow_adjoint(double* d_theta) {
+    clear_map_adjoints();
+    const double* nothing = start_Q_;  // any state will do, and e has no adjoint
+    ln::set_zero(N(), start_Q_);
+    flow_->backward_with_noise({nothing, summed_dt_, u_, model_.theta}, density_, summed_d_F_,
+                               nothing, summed_d_Q_, d_density_, map_d_x_, map_d_theta_,
+                               line_.ws.map_scratch.data());
+    ln::add_scaled<double>(lanes::triangle_size(N()), 1.0, d_density_, d_L_);
+    ln::add_scaled<double>(parameters_, 1.0, map_d_theta_, d_theta);
+    line_.ws.steady_summed = false;
+  }
 
   // Sets dt_ and u_ to those of step k.
   void read_step(int k) {
@@ -199,10 +331,11 @@ class Transition {
   }
 
   void read_expert(int k, const double* x) {
-    if (map_ != nullptr) {
-      map_->forward(point(point_of(k, x)), F, e, line_.ws.map_scratch.data());
-      return;
-    }
+    double* map_scratch = line_.ws.map_scratch.data();
+    if (steady()) return read_steady_flow(x);
+    if (flow_ != nullptr)
+      return flow_->forward_with_noise(point(point_of(k, x)), density_, F, e, Q, map_scratch);
+    if (map_ != nullptr) return map_->forward(point(point_of(k, x)), F, e, map_scratch);
     for (int i = 0; i < N(); ++i) store(zero<double>(), e + i * kLanes);
     for (int i = 0; i < N() * N(); ++i) store(zero<double>(), F + i * kLanes);
   }
@@ -279,12 +412,18 @@ class Transition {
   // The expert map's share of d_x and d_theta; nothing where F and e were overridden, whatever the
   // map makes of the state there.
   void add_map_adjoint(const Exceptions& except, const double* x, double* d_x, double* d_theta) {
-    const D none = zero<double>();
-    for (int i = 0; i < N(); ++i) store(none, map_d_x_ + i * kLanes);
-    for (int i = 0; i < parameters_; ++i) store(none, map_d_theta_ + i * kLanes);
+    clear_map_adjoints();
     map_->backward(point(x), toward_centre() ? expert_d_F_ : d_F,
                    toward_centre() ? expert_d_e_ : d_e, map_d_x_, map_d_theta_,
                    line_.ws.map_scratch.data());
+    add_map_adjoints(except, d_x, d_theta);
+  }
+  void clear_map_adjoints() {
+    for (int i = 0; i < N(); ++i) store(zero<double>(), map_d_x_ + i * kLanes);
+    for (int i = 0; i < parameters_; ++i) store(zero<double>(), map_d_theta_ + i * kLanes);
+  }
+  void add_map_adjoints(const Exceptions& except, double* d_x, double* d_theta) {
+    const D none = zero<double>();
     const auto add = [&](const double* from, double* to) HWY_ATTR {
       D value = load(from);
       if (except.any) value = select(except.fresh, none, select(except.ended, none, value));
@@ -308,7 +447,7 @@ class Transition {
         const int entry = lanes::triangle_index(i, j);
         const D initial =
             i == j ? broadcast(net.initial_L[static_cast<std::size_t>(entry)]) : zero<double>();
-        store(select(known, load(L + entry * kLanes), initial), L + entry * kLanes);
+        store(select(known, load(L_ + entry * kLanes), initial), L_ + entry * kLanes);
       }
     }
   }
@@ -327,7 +466,7 @@ class Transition {
       move(known, d_e + i * kLanes, d_initial + i * kLanes);
       for (int j = 0; j <= i; ++j) {
         const int entry = lanes::triangle_index(i, j);
-        move(known, d_L + entry * kLanes, i == j ? d_initial + (N() + entry) * kLanes : nullptr);
+        move(known, d_L_ + entry * kLanes, i == j ? d_initial + (N() + entry) * kLanes : nullptr);
       }
     }
   }
@@ -349,8 +488,8 @@ class Transition {
     }
     for (int i = 0; i < lanes::triangle_size(N()); ++i) {
       const D started = select(except.fresh, broadcast(net.initial_L[static_cast<std::size_t>(i)]),
-                               load(L + i * kLanes));
-      store(select(except.ended, none, started), L + i * kLanes);
+                               load(L_ + i * kLanes));
+      store(select(except.ended, none, started), L_ + i * kLanes);
     }
   }
   // Its adjoint: to the initial state (lanes that start) or nowhere (lanes past their end).
@@ -365,7 +504,7 @@ class Transition {
     double* d_initial = line_.ws.d_initial.data();
     for (int i = 0; i < N(); ++i) move(d_e + i * kLanes, d_initial + i * kLanes);
     for (int i = 0; i < lanes::triangle_size(N()); ++i)
-      move(d_L + i * kLanes, d_initial + (N() + i) * kLanes);
+      move(d_L_ + i * kLanes, d_initial + (N() + i) * kLanes);
     for (int i = 0; i < N() * N() && recursive_; ++i) move(d_F + i * kLanes, nullptr);
   }
 
@@ -376,9 +515,13 @@ class Transition {
   const int n_;
   const bool recursive_;
   const kalman::TransitionMap* const map_;
+  const kalman::FlowMap* const flow_;  // the map, where noise is added up along it
   const int inputs_;
   const int parameters_;
   const RecordRows rows_;
+  double *L_, *d_L_, *density_, *d_density_, *start_Q_;
+  // Of a steady flow: F and Q of a step, and the sums of their adjoints over steps of a length.
+  double *steady_dt_, *steady_L_, *steady_F_, *steady_Q_, *summed_dt_, *summed_d_F_, *summed_d_Q_;
   double *centre_, *active_, *dt_, *dt_scale_, *u_, *linearise_, *map_d_x_, *map_d_theta_;
   double *expert_F_, *expert_e_, *expert_d_F_, *expert_d_e_;  // where the centre is gone toward
 };

@@ -18,6 +18,75 @@ Node sum_of_products(Graph& graph, int count, const auto& a, const auto& b) {
   return sum;
 }
 
+Node part_of_step(Graph& graph, const Symbols& symbols, int substeps) {
+  return graph.divide(graph.symbol(symbols.dt()), graph.constant(substeps));
+}
+
+// Over `substeps` steps of length h, each of which is `next` of its beginning.
+FlowNodes flow_over(Graph& graph, const Symbols& symbols, std::span<const Node> f, int substeps,
+                    Node h, const Nodes& next) {
+  const int N = symbols.states;
+  const auto square = static_cast<std::size_t>(N * N);
+  const auto index = [N](int i, int j) { return static_cast<std::size_t>(i * N + j); };
+  const auto product = [&](const Nodes& A, const Nodes& B) {
+    Nodes C;
+    for (int i = 0; i < N; ++i)
+      for (int j = 0; j < N; ++j)
+        C.push_back(sum_of_products(
+            graph, N, [&](int k) { return A[index(i, k)]; },
+            [&](int k) { return B[index(k, j)]; }));
+    return C;
+  };
+  const auto jacobian = [&](std::span<const Node> of) {
+    Nodes J;
+    for (const Node each : of)
+      for (int j = 0; j < N; ++j) {
+        J.push_back(graph.derivative(each, symbols.x(j)));
+        require_size(graph);
+      }
+    return J;
+  };
+  Nodes identity(square, graph.constant(0));
+  for (int i = 0; i < N; ++i) identity[index(i, i)] = graph.constant(1);
+
+  const Nodes F = jacobian(next), J0 = jacobian(f);
+  std::map<int, Node> at_next;
+  for (int i = 0; i < N; ++i) at_next[symbols.x(i)] = next[static_cast<std::size_t>(i)];
+  const Nodes J1 = graph.substitute(J0, at_next);
+  const Nodes FJ0 = product(F, J0);
+  const Node half = graph.constant(0.5), eighth = graph.divide(h, graph.constant(8));
+  Nodes middle;
+  for (std::size_t i = 0; i < square; ++i)
+    middle.push_back(graph.add(graph.multiply(half, graph.add(F[i], identity[i])),
+                               graph.multiply(eighth, graph.subtract(J1[i], FJ0[i]))));
+
+  // Where each substep begins, and the Jacobians there.
+  Nodes x;
+  for (int i = 0; i < N; ++i) x.push_back(graph.symbol(symbols.x(i)));
+  std::vector<Nodes> F_at, middle_at;
+  for (int s = 0; s < substeps; ++s) {
+    require_size(graph);
+    std::map<int, Node> at;
+    for (int i = 0; i < N; ++i) at[symbols.x(i)] = x[static_cast<std::size_t>(i)];
+    F_at.push_back(graph.substitute(F, at));
+    middle_at.push_back(graph.substitute(middle, at));
+    x = graph.substitute(next, at);
+  }
+  FlowNodes result;
+  result.map = linearised(graph, symbols, x);
+  // From the last substep to the first; W leads from the end of a substep to the end of the step.
+  const auto weight = [&](double parts) { return graph.multiply(graph.constant(parts / 6), h); };
+  Nodes W = identity;
+  result.noise.push_back({weight(1), identity});
+  for (int s = substeps - 1; s >= 0; --s) {
+    const auto each = static_cast<std::size_t>(s);
+    result.noise.push_back({weight(4), product(W, middle_at[each])});
+    W = s == 0 ? result.map.F : product(W, F_at[each]);
+    result.noise.push_back({weight(s == 0 ? 1 : 2), W});
+  }
+  return result;
+}
+
 }  // namespace
 
 void require_size(const Graph& graph) {
@@ -51,42 +120,40 @@ LinearNodes linearised(Graph& graph, const Symbols& symbols, std::span<const Nod
   return result;
 }
 
-Nodes rk4_flow(Graph& graph, const Symbols& symbols, std::span<const Node> f, int substeps) {
+Nodes rk4_step(Graph& graph, const Symbols& symbols, std::span<const Node> f, Node h) {
   const auto N = static_cast<std::size_t>(symbols.states);
-  const Node dt = graph.divide(graph.symbol(symbols.dt()), graph.constant(substeps));
-  Nodes x;
-  for (int i = 0; i < symbols.states; ++i) x.push_back(graph.symbol(symbols.x(i)));
-  // f at x + scale dt k.
+  require_size(graph);
+  // f at x + scale h k.
   const auto slope = [&](double scale, const Nodes& k) {
-    const Node step = graph.multiply(graph.constant(scale), dt);
+    const Node step = graph.multiply(graph.constant(scale), h);
     std::map<int, Node> at;
-    for (std::size_t i = 0; i < N; ++i)
-      at[symbols.x(static_cast<int>(i))] =
-          k.empty() ? x[i] : graph.add(x[i], graph.multiply(step, k[i]));
+    for (std::size_t i = 0; i < N && !k.empty(); ++i) {
+      const int x = symbols.x(static_cast<int>(i));
+      at[x] = graph.add(graph.symbol(x), graph.multiply(step, k[i]));
+    }
     return graph.substitute(f, at);
   };
-  for (int s = 0; s < substeps; ++s) {
-    require_size(graph);
-    const Nodes k1 = slope(0, {}), k2 = slope(0.5, k1), k3 = slope(0.5, k2), k4 = slope(1, k3);
-    const Node sixth = graph.divide(dt, graph.constant(6));
-    for (std::size_t i = 0; i < N; ++i) {
-      const Node middle = graph.multiply(graph.constant(2), graph.add(k2[i], k3[i]));
-      const Node sum = graph.add(graph.add(k1[i], k4[i]), middle);
-      x[i] = graph.add(x[i], graph.multiply(sixth, sum));
-    }
+  const Nodes k1 = slope(0, {}), k2 = slope(0.5, k1), k3 = slope(0.5, k2), k4 = slope(1, k3);
+  const Node sixth = graph.divide(h, graph.constant(6));
+  Nodes next;
+  for (std::size_t i = 0; i < N; ++i) {
+    const Node middle = graph.multiply(graph.constant(2), graph.add(k2[i], k3[i]));
+    const Node sum = graph.add(graph.add(k1[i], k4[i]), middle);
+    next.push_back(
+        graph.add(graph.symbol(symbols.x(static_cast<int>(i))), graph.multiply(sixth, sum)));
   }
-  return x;
+  return next;
 }
 
-Nodes taylor_flow(Graph& graph, const Symbols& symbols, std::span<const Node> f, int order) {
+Nodes taylor_step(Graph& graph, const Symbols& symbols, std::span<const Node> f, int order,
+                  Node h) {
   const int N = symbols.states;
-  const Node dt = graph.symbol(symbols.dt());
   Nodes term, sum;
   for (int i = 0; i < N; ++i) term.push_back(graph.symbol(symbols.x(i)));
   sum = term;
   Node factor = graph.constant(1);
   for (int n = 1; n <= order; ++n) {
-    factor = graph.divide(graph.multiply(factor, dt), graph.constant(n));
+    factor = graph.divide(graph.multiply(factor, h), graph.constant(n));
     for (std::size_t i = 0; i < sum.size(); ++i) {
       const Node before = term[i];
       term[i] = sum_of_products(
@@ -96,6 +163,34 @@ Nodes taylor_flow(Graph& graph, const Symbols& symbols, std::span<const Node> f,
     }
   }
   return sum;
+}
+
+Nodes rk4_flow(Graph& graph, const Symbols& symbols, std::span<const Node> f, int substeps) {
+  const Nodes next = rk4_step(graph, symbols, f, part_of_step(graph, symbols, substeps));
+  Nodes x = next;
+  for (int s = 1; s < substeps; ++s) {
+    require_size(graph);
+    std::map<int, Node> at;
+    for (int i = 0; i < symbols.states; ++i) at[symbols.x(i)] = x[static_cast<std::size_t>(i)];
+    x = graph.substitute(next, at);
+  }
+  return x;
+}
+
+Nodes taylor_flow(Graph& graph, const Symbols& symbols, std::span<const Node> f, int order) {
+  return taylor_step(graph, symbols, f, order, graph.symbol(symbols.dt()));
+}
+
+FlowNodes noisy_rk4_flow(Graph& graph, const Symbols& symbols, std::span<const Node> f,
+                         int substeps) {
+  const Node h = part_of_step(graph, symbols, substeps);
+  return flow_over(graph, symbols, f, substeps, h, rk4_step(graph, symbols, f, h));
+}
+
+FlowNodes noisy_taylor_flow(Graph& graph, const Symbols& symbols, std::span<const Node> f,
+                            int order) {
+  const Node dt = graph.symbol(symbols.dt());
+  return flow_over(graph, symbols, f, 1, dt, taylor_step(graph, symbols, f, order, dt));
 }
 
 LinearNodes frozen_map(Graph& graph, const Symbols& symbols, std::span<const Node> A, int order) {

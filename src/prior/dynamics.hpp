@@ -29,6 +29,18 @@ struct LinearNodes {
   Nodes F, e;
 };
 
+/// A term of the noise that a density G adds up to over a step, weight W G W'.
+struct NoiseTerm {
+  expr::Node weight;
+  Nodes W;  ///< N x N
+};
+
+/// The flow of dx/dt = f(x) over dt, linearised, with the noise that enters along it.
+struct FlowNodes {
+  LinearNodes map;
+  std::vector<NoiseTerm> noise;
+};
+
 /// More operations in one step than any sensible system has; a guard against equations that swell.
 inline constexpr std::size_t kMostNodes = 400000;
 
@@ -41,14 +53,33 @@ void require_size(const expr::Graph& graph);
 LinearNodes linearised(expr::Graph& graph, const Symbols& symbols,
                        std::span<const expr::Node> next);
 
-/// The flow of dx/dt = f(x) over dt by `substeps` steps of the classical Runge-Kutta method.
+/// The flow of dx/dt = f(x) over h by one step of the classical Runge-Kutta method.
+Nodes rk4_step(expr::Graph& graph, const Symbols& symbols, std::span<const expr::Node> f,
+               expr::Node h);
+
+/// The same by its Taylor series: sum over n <= order of h^n / n! L^n x, where
+/// L g = sum over j of dg/dx_j f_j.
+Nodes taylor_step(expr::Graph& graph, const Symbols& symbols, std::span<const expr::Node> f,
+                  int order, expr::Node h);
+
+/// The flow over dt by `substeps` steps of Runge and Kutta's method; by the Taylor series.
 Nodes rk4_flow(expr::Graph& graph, const Symbols& symbols, std::span<const expr::Node> f,
                int substeps);
-
-/// The same by its Taylor series: sum over n <= order of dt^n / n! L^n x, where
-/// L g = sum over j of dg/dx_j f_j.
 Nodes taylor_flow(expr::Graph& graph, const Symbols& symbols, std::span<const expr::Node> f,
                   int order);
+
+/// The same, linearised, and the noise along it. Over each substep of length h it is Simpson's rule
+/// for the integral of W(s) G W(s)': with F the substep's Jacobian, J0 and J1 that of f at its
+/// ends,
+///
+///   W(0) = F,   W(h) = I,   W(h/2) = (F + I) / 2 + (h / 8) (J1 - F J0)
+///
+/// (W's cubic through its ends; dW/ds = -W J), so that the error is of order h^4, as is that of
+/// Runge and Kutta's method. All weights are positive: Q is a covariance.
+FlowNodes noisy_rk4_flow(expr::Graph& graph, const Symbols& symbols, std::span<const expr::Node> f,
+                         int substeps);
+FlowNodes noisy_taylor_flow(expr::Graph& graph, const Symbols& symbols,
+                            std::span<const expr::Node> f, int order);
 
 /// F = sum over n <= order of (dt A)^n / n! with A (N x N) frozen at x, e = 0.
 ///

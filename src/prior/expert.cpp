@@ -45,6 +45,11 @@ const std::vector<std::string>& expert_names() {
   return names;
 }
 
+bool is_linear_flow(const std::string& name) {
+  return contains(expert_names(), name) && !contains(physical_names(), name) && name != "none" &&
+         name != "ar";
+}
+
 const std::vector<std::string>& automatic_experts() {
   static const std::vector<std::string> names = {"constant-position", "mean-reverting",
                                                  "constant-velocity", "damped-velocity"};

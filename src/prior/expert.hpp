@@ -81,6 +81,9 @@ struct ExpertSpec {
 /// The names make_expert knows, in the order they are listed to users.
 const std::vector<std::string>& expert_names();
 
+/// Whether it is a linear system in continuous time, whose map holds for a step of any length.
+bool is_linear_flow(const std::string& name);
+
 /// Those that fit any data and are tried when the user names none.
 const std::vector<std::string>& automatic_experts();
 

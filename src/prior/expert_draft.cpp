@@ -5,6 +5,8 @@
 
 #include "kalmia/error.hpp"
 #include "prior/departure.hpp"
+#include "prior/linear_flow.hpp"
+#include "prior/program_flow.hpp"
 #include "prior/program_map.hpp"
 
 namespace kalmia::prior {
@@ -94,7 +96,14 @@ Expert finish(ExpertDraft& draft, const ExpertSpec& spec) {
   set_emission(draft);
   require_size(draft.graph);
   draft.expert.linear = is_linear(draft);
-  draft.expert.map = std::make_shared<ProgramMap>(draft.graph, draft.symbols, draft.map);
+  const bool exact = !(spec.departure > 0);
+  if (exact && !draft.A.empty())
+    draft.expert.map = std::make_shared<LinearFlowMap>(draft.graph, draft.symbols, draft.A);
+  else if (exact && !draft.noise.empty())
+    draft.expert.map =
+        std::make_shared<ProgramFlowMap>(draft.graph, draft.symbols, draft.map, draft.noise);
+  else
+    draft.expert.map = std::make_shared<ProgramMap>(draft.graph, draft.symbols, draft.map);
   return std::move(draft.expert);
 }
 

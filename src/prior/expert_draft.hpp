@@ -1,6 +1,8 @@
 // An expert in the making: equations before they become code.
 #pragma once
 
+#include <utility>
+
 #include "expr/graph.hpp"
 #include "prior/dynamics.hpp"
 #include "prior/expert.hpp"
@@ -12,12 +14,21 @@ struct ExpertDraft {
   expr::Graph graph;
   Symbols symbols;
   LinearNodes map;
+  /// Of a linear system in continuous time, dx/dt = A x: A (N x N), which `map` is the flow of.
+  /// Empty: the map is no such flow.
+  Nodes A;
+  /// Of a flow of equations: how noise enters along it. Empty: in proportion to the step's length.
+  std::vector<NoiseTerm> noise;
   Nodes measure;  ///< M expressions in the states; empty: the measured states
 
   /// A new parameter.
   expr::Node add_parameter(const ExpertParameter& parameter);
   expr::Node x(int i) { return graph.symbol(symbols.x(i)); }
   expr::Node dt() { return graph.symbol(symbols.dt()); }
+  void set_flow(FlowNodes flow) {
+    map = std::move(flow.map);
+    noise = std::move(flow.noise);
+  }
 };
 
 /// Adds the departure that `spec` describes, compiles the equations and checks that every state

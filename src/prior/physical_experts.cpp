@@ -25,11 +25,9 @@ void set_map(ExpertDraft& draft, const Nodes& A, const ExpertSpec& spec, int usu
   }
   const Nodes f = matrix_times_state(draft.graph, draft.symbols, A);
   if (flow == "taylor")
-    draft.map =
-        linearised(draft.graph, draft.symbols, taylor_flow(draft.graph, draft.symbols, f, order));
+    draft.set_flow(noisy_taylor_flow(draft.graph, draft.symbols, f, order));
   else if (flow == "rk4")
-    draft.map = linearised(draft.graph, draft.symbols,
-                           rk4_flow(draft.graph, draft.symbols, f, std::max(1, spec.substeps)));
+    draft.set_flow(noisy_rk4_flow(draft.graph, draft.symbols, f, std::max(1, spec.substeps)));
   else
     throw ConfigError("flow = \"" + flow + "\", but it must be frozen, taylor or rk4");
 }
@@ -94,7 +92,7 @@ ExpertDraft draft_turn(const std::vector<std::string>& channels) {
   expr::Graph& g = draft.graph;
   const Nodes f = {draft.x(1), g.negate(g.multiply(draft.x(4), draft.x(3))), draft.x(3),
                    g.multiply(draft.x(4), draft.x(1)), g.constant(0)};
-  draft.map = linearised(g, draft.symbols, rk4_flow(g, draft.symbols, f, 1));
+  draft.set_flow(noisy_rk4_flow(g, draft.symbols, f, 1));
   return draft;
 }
 

@@ -165,9 +165,8 @@ class SystemReader {
     }
     const Nodes f =
         is_matrix ? matrix_times_state(graph, symbols, A) : per_state(system_.ode, "system.ode");
-    draft_.map = linearised(graph, symbols,
-                            flow == "rk4" ? rk4_flow(graph, symbols, f, system_.substeps)
-                                          : taylor_flow(graph, symbols, f, system_.order));
+    draft_.set_flow(flow == "rk4" ? noisy_rk4_flow(graph, symbols, f, system_.substeps)
+                                  : noisy_taylor_flow(graph, symbols, f, system_.order));
   }
 
   static void check_range(const std::string& place, int value, int low, int high) {

@@ -11,6 +11,7 @@
 #include "data/value_checks.hpp"
 #include "infer/model_impl.hpp"
 #include "kalman/matrix_checks.hpp"
+#include "model/even_steps.hpp"
 #include "model/state_size.hpp"
 #include "train/calibration.hpp"
 #include "train/iterated_noise.hpp"
@@ -47,11 +48,13 @@ constexpr double kUsualCoefficient = 1;
 constexpr double kStartTails = 4;
 
 // The steps of a whole fit; each leaves what the next needs. `all` is `data`, or `data` and after
-// it the series of a validation set.
+// it the series of a validation set; their long steps have been cut up. `drive` is that of the data
+// as they were.
 class Fitter {
  public:
-  Fitter(const Dataset& data, const Dataset& all, const FitOptions& options,
-         const DataOptions& data_options, const std::function<bool(const FitProgress&)>& progress)
+  Fitter(const Dataset& data, const Dataset& all, const model::DriveStatistics& drive,
+         const FitOptions& options, const DataOptions& data_options,
+         const std::function<bool(const FitProgress&)>& progress)
       : data_(data),
         all_(all),
         options_(options),
@@ -59,7 +62,7 @@ class Fitter {
         progress_(progress),
         team_(options.train.threads),
         channels_(model::channel_statistics(data)),
-        drive_(model::drive_statistics(data)),
+        drive_(drive),
         noise_(train::noise_of(data, options.model)),
         start_(Clock::now()) {}
 
@@ -438,13 +441,24 @@ void check_validation(const Dataset& data, const Dataset& validation) {
                     number_text(kFewestHeldOut) + " are needed to choose a model by");
 }
 
+// How many empty steps a long one becomes.
+int most_empty_steps(const ModelOptions& options) {
+  const bool named =
+      options.prior == "auto" ? options.system.empty() : prior::is_linear_flow(options.prior);
+  const bool exact = !(options.departure > 0) && options.departure_degree <= 1;
+  return model::most_empty_steps(named && exact && options.filter != "recurrent",
+                                 options.hidden > 0);
+}
+
 }  // namespace
 
 FitResult fit(const Dataset& data, const FitOptions& options, const DataOptions& data_options,
               const std::function<bool(const FitProgress&)>& progress) {
   options.validate();
   check_data(data);
-  return Fitter(data, data, options, data_options, progress).run();
+  const model::DriveStatistics drive = model::drive_statistics(data);
+  const model::EvenSteps even(data, drive.dt, most_empty_steps(options.model));
+  return Fitter(even.data(), even.data(), drive, options, data_options, progress).run();
 }
 
 FitResult fit(const Dataset& data, const Dataset& validation, const FitOptions& options,
@@ -453,9 +467,13 @@ FitResult fit(const Dataset& data, const Dataset& validation, const FitOptions& 
   options.validate();
   check_data(data);
   check_validation(data, validation);
-  Dataset all = data;
-  all.series.insert(all.series.end(), validation.series.begin(), validation.series.end());
-  return Fitter(data, all, options, data_options, progress).run();
+  const model::DriveStatistics drive = model::drive_statistics(data);
+  const model::EvenSteps even(data, drive.dt, most_empty_steps(options.model));
+  const model::EvenSteps even_validation(validation, drive.dt, most_empty_steps(options.model));
+  Dataset all = even.data();
+  all.series.insert(all.series.end(), even_validation.data().series.begin(),
+                    even_validation.data().series.end());
+  return Fitter(even.data(), all, drive, options, data_options, progress).run();
 }
 
 }  // namespace kalmia

@@ -39,6 +39,7 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
   fill(data, segments, weighted);
   model::WindowModel<double> window = model.window();
   if (!weighted.empty()) window.robust = nullptr;
+  window.steady = true;
   engine_ = std::make_unique<model::BatchEngine<double>>(window, team, groups_[0].steps,
                                                          groups_[0].lanes, true);
   gradient_.resize(static_cast<std::size_t>(architecture.parameters.size()));

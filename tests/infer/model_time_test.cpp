@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "infer/infer_cases.hpp"
+#include "model/even_steps.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace kalmia {
@@ -52,7 +53,7 @@ NaiveRun naive_run(int channels, const Series& series) {
     const double dt = k == 0 ? 0 : series.t[k] - series.t[k - 1];
     run.predicted.push_back(k == 0 ? system.initial
                                    : reference::predict(run.filtered[k - 1], naive_F(system, dt),
-                                                        system.e, system.Q * (dt / d.dt)));
+                                                        system.e, test::static_noise(d, dt)));
     const reference::Update update = reference::update(run.predicted[k], y[k], system.H, system.R);
     run.filtered.push_back(update.filtered);
     run.log_likelihood -= 0.5 * (update.nll + update.observed * std::log(2 * std::numbers::pi));
@@ -124,43 +125,128 @@ TEST(Model, AnotherRegularStepIsALengthLikeAnyOther) {
   EXPECT_TRUE(test::same_bits(a.series[0].mean, b.series[0].mean));
 }
 
-// One channel that stays where it is.
-LearnedCase position_case() {
-  model::ModelDescription d = test::motion_description(1);
-  d.prior.name = "constant-position";
-  d.units.x_scale = d.units.y_scale;
-  d.units.x_offset = d.units.y_offset;
+// A static model of one or two channels with a prior that holds in any unit.
+LearnedCase motion_case(const std::string& prior, int channels = 1) {
+  model::ModelDescription d = test::motion_description(channels);
+  d.prior.name = prior;
+  d.units.x_scale.clear();
+  d.units.x_offset.clear();
+  for (const prior::StateKind& state : model::expert_of(d).states) {
+    const auto c = static_cast<std::size_t>(state.channel);
+    d.units.x_scale.push_back(d.units.y_scale[c] * std::pow(d.dt, -state.derivative));
+    d.units.x_offset.push_back(state.derivative == 0 ? d.units.y_offset[c] : 0);
+  }
   return test::static_case(d);
 }
 
-TEST(Model, ADroppedRowIsAMissingRow) {
-  const Model model = public_model(position_case());
-  Dataset full = motion_data(1, {60}, 123, 0), dropped = full;
-  dropped.series[0].y.clear();
-  dropped.series[0].t.clear();
-  std::vector<std::size_t> kept;
-  Series &rows = full.series[0], &fewer = dropped.series[0];
-  for (std::size_t k = 0; k < 60; ++k) {
-    if (k % 7 == 3 || (k > 20 && k < 28)) {
-      rows.y[k] = std::nan("");
-      continue;
+// The same data twice: rows that are not measured are empty in one and left out in the other.
+struct Gaps {
+  Dataset empty, dropped;
+  std::vector<std::size_t> kept;  // rows of `empty` that `dropped` has
+
+  Gaps(int channels, std::uint64_t seed, int longest) {
+    empty = motion_data(channels, {120}, seed, 0);
+    dropped = empty;
+    Series &rows = empty.series[0], &fewer = dropped.series[0];
+    fewer.y.clear();
+    fewer.t.clear();
+    const auto M = static_cast<std::size_t>(channels);
+    for (std::size_t k = 0; k < 120; ++k) {
+      const bool missing = k % 7 == 3 || (k > 20 && k <= 20 + static_cast<std::size_t>(longest));
+      const auto row = rows.y.begin() + static_cast<std::ptrdiff_t>(k * M);
+      if (missing) {
+        std::fill_n(row, M, std::nan(""));
+        continue;
+      }
+      kept.push_back(k);
+      fewer.y.insert(fewer.y.end(), row, row + channels);
+      fewer.t.push_back(rows.t[k]);
     }
-    kept.push_back(k);
-    fewer.y.push_back(rows.y[k]);
-    fewer.t.push_back(rows.t[k]);
+    fewer.steps = static_cast<int>(kept.size());
   }
-  fewer.steps = static_cast<int>(kept.size());
-  ASSERT_LT(fewer.steps, 50);
-  for (const bool smooth : {false, true}) {
-    const Estimates all = smooth ? model.smooth(full, 1) : model.filter(full, 1);
-    const Estimates some = smooth ? model.smooth(dropped, 1) : model.filter(dropped, 1);
-    EXPECT_NEAR(all.log_likelihood, some.log_likelihood, 1e-10 * std::abs(all.log_likelihood));
-    EXPECT_EQ(all.measured_values, some.measured_values);
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      const double P = all.series[0].covariance[kept[i]];
-      EXPECT_NEAR(some.series[0].mean[i], all.series[0].mean[kept[i]], 1e-12 * std::sqrt(P));
-      EXPECT_NEAR(some.series[0].covariance[i], P, 1e-12 * P);
+  // The rows of `found` that were kept.
+  std::vector<double> rows(const std::vector<double>& found, std::size_t width) const {
+    std::vector<double> result;
+    for (const std::size_t k : kept)
+      result.insert(result.end(), found.begin() + static_cast<std::ptrdiff_t>(k * width),
+                    found.begin() + static_cast<std::ptrdiff_t>((k + 1) * width));
+    return result;
+  }
+};
+
+TEST(Model, ADroppedRowIsAMissingRow) {
+  for (const char* prior : {"constant-position", "mean-reverting", "constant-velocity",
+                            "damped-velocity", "constant-acceleration", "oscillator"}) {
+    SCOPED_TRACE(prior);
+    const Model model = public_model(motion_case(prior, 2));
+    const auto N = static_cast<std::size_t>(model.state_dim());
+    const Gaps gaps(2, 123, 60);
+    for (const bool smooth : {false, true}) {
+      const Estimates all = smooth ? model.smooth(gaps.empty, 1) : model.filter(gaps.empty, 1);
+      const Estimates some = smooth ? model.smooth(gaps.dropped, 1) : model.filter(gaps.dropped, 1);
+      EXPECT_NEAR(all.log_likelihood, some.log_likelihood, 1e-9 * std::abs(all.log_likelihood));
+      EXPECT_EQ(all.measured_values, some.measured_values);
+      const std::vector<double> mean = gaps.rows(all.series[0].mean, N),
+                                P = gaps.rows(all.series[0].covariance, N * N);
+      ASSERT_EQ(some.series[0].mean.size(), mean.size());
+      for (std::size_t k = 0; k < gaps.kept.size(); ++k)
+        for (std::size_t i = 0; i < N; ++i) {
+          const double* at = P.data() + k * N * N;
+          const double sd = std::sqrt(at[i * N + i]);
+          ASSERT_NEAR(some.series[0].mean[k * N + i], mean[k * N + i], 1e-9 * sd) << k;
+          for (std::size_t j = 0; j < N; ++j)
+            ASSERT_NEAR(some.series[0].covariance[(k * N + i) * N + j], at[i * N + j],
+                        1e-9 * sd * std::sqrt(at[j * N + j]))
+                << k;
+        }
     }
+  }
+}
+
+// Where steps are cut up, the code is the same, and so are the bits.
+TEST(Model, ALongStepIsTheEmptyStepsItStandsFor) {
+  LearnedCase recurrent = test::network_case(2, 61);
+  recurrent.description.recursive = false;
+  recurrent = [&] {
+    LearnedCase made = recurrent;
+    const model::Architecture architecture = test::architecture_of(made.description);
+    made.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
+    model::initialise(architecture, 61, 30, 100, made.parameters.data());
+    return made;
+  }();
+  const std::vector<std::pair<std::string, LearnedCase>> cases = {
+      {"ar", motion_case("ar", 2)},
+      {"networks", test::network_case(2, 62)},
+      {"lstm", test::network_case(2, 63, nn::EncoderKind::Lstm)},
+      {"recurrent", recurrent}};
+  for (const auto& [name, made] : cases) {
+    SCOPED_TRACE(name);
+    const Model model = public_model(made);
+    const auto N = static_cast<std::size_t>(model.state_dim());
+    const Gaps gaps(2, 127, 60);
+    const Estimates all = model.filter(gaps.empty, 1), some = model.filter(gaps.dropped, 1);
+    EXPECT_EQ(all.log_likelihood, some.log_likelihood);
+    EXPECT_TRUE(test::same_bits(some.series[0].mean, gaps.rows(all.series[0].mean, N)));
+    EXPECT_TRUE(
+        test::same_bits(some.series[0].covariance, gaps.rows(all.series[0].covariance, N * N)));
+    EXPECT_EQ(some.series[0].t, gaps.dropped.series[0].t);
+    const Estimates smooth_all = model.smooth(gaps.empty, 1),
+                    smooth_some = model.smooth(gaps.dropped, 1);
+    EXPECT_TRUE(
+        test::same_bits(smooth_some.series[0].mean, gaps.rows(smooth_all.series[0].mean, N)));
+    // One step at a time, too.
+    Stream stream = model.stream();
+    Stream::State state = stream.start();
+    const Series& series = gaps.dropped.series[0];
+    for (std::size_t k = 0; k < gaps.kept.size(); ++k) {
+      stream.step(state, {series.y.data() + 2 * k, 2},
+                  k == 0 ? std::nan("") : series.t[k] - series.t[k - 1]);
+      expect_close(stream.mean(), {some.series[0].mean.data() + k * N, N}, 1e-5, "stream");
+    }
+    if (name == "recurrent") continue;
+    const Estimates paths = model.sample(gaps.dropped, 2, 5, 1);
+    ASSERT_EQ(paths.series.size(), 2u);
+    EXPECT_EQ(paths.series[0].mean.size(), series.t.size() * N);
   }
 }
 
@@ -195,9 +281,16 @@ TEST(Model, InputsDriveTheStepsAfterThem) {
   EXPECT_EQ(model.input_names(), (std::vector<std::string>{"wind", "push"}));
   const reference::DenseSystem system =
       test::static_system(test::unscaled(test::motion_description(1)));
-  const auto predicted = [&](const reference::Gaussian& from, double dt, double push) {
-    return reference::predict(from, naive_F(system, dt), reference::Vector{{0, 3 * dt * push}},
-                              system.Q * (dt / 0.5));
+  // A map from step to step: a long step is so many usual ones, and the rest.
+  const auto predicted = [&](reference::Gaussian from, double dt, double push) {
+    for (int parts = model::parts_of_step(dt / 0.5, model::kMostEmptySteps); parts > 0; --parts) {
+      const double part = parts > 1 ? 0.5 : dt;
+      from =
+          reference::predict(from, naive_F(system, part), reference::Vector{{0, 3 * part * push}},
+                             test::whole_covariance(2, 32) * (part / 0.5));
+      dt -= part;
+    }
+    return from;
   };
   std::vector<reference::Gaussian> filtered, ahead;
   for (std::size_t k = 0; k < 70; ++k) {

@@ -104,6 +104,10 @@ reference::ModelRun reference_run(const model::LearnedModel<double>& model, cons
     F = system.F;
     e.setZero();
   };
+  spec.noise = [](const reference::Matrix& F, double dt, const reference::Matrix& L) {
+    return reference::flow_noise(test::velocity_matrix(static_cast<int>(F.rows()) / 2),
+                                 L * L.transpose(), dt);
+  };
   const model::FeatureSpec& features = model.description().features;
   reference::ModelSequence sequence;
   sequence.y = test::vectors(y, model.meas_dim());

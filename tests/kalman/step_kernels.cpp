@@ -15,15 +15,15 @@ namespace kn = kalmia::kalman::HWY_NAMESPACE;
 
 template <typename T>
 void predict_forward_of(StepLines<T>& s, bool with_F) {
-  kn::predict_forward<T>(s.N, with_F ? s.F.data() : nullptr, s.e.data(), s.L.data(),
+  kn::predict_forward<T>(s.N, with_F ? s.F.data() : nullptr, s.e.data(), s.Q.data(),
                          s.x_filt.data(), s.P_filt.data(), s.x_pred.data(), s.P_pred.data(),
                          s.scratch.data());
 }
 template <typename T>
 void predict_backward_of(StepLines<T>& s, bool with_F) {
-  kn::predict_backward<T>(s.N, with_F ? s.F.data() : nullptr, s.L.data(), s.x_filt.data(),
-                          s.P_filt.data(), s.d_x_pred.data(), s.d_P_pred.data(), s.d_F.data(),
-                          s.d_L.data(), s.d_x_filt.data(), s.d_P_filt.data(), s.scratch.data());
+  kn::predict_backward<T>(s.N, with_F ? s.F.data() : nullptr, s.x_filt.data(), s.P_filt.data(),
+                          s.d_x_pred.data(), s.d_P_pred.data(), s.d_F.data(), s.d_x_filt.data(),
+                          s.d_P_filt.data(), s.scratch.data());
 }
 template <typename T>
 lanes::LaneBits update_forward_of(const kalman::EmissionView& h, StepLines<T>& s, bool masked) {
@@ -39,10 +39,10 @@ void update_backward_of(const kalman::EmissionView& h, StepLines<T>& s, bool mas
                          s.scratch.data());
 }
 template <typename T>
-lanes::LaneBits rts_step_of(StepLines<T>& s, bool with_L) {
-  return kn::rts_step<T>(s.N, s.F.data(), with_L ? s.L.data() : nullptr, s.x_filt.data(),
-                         s.P_filt.data(), s.x_pred.data(), s.P_pred.data(), s.x_smooth.data(),
-                         s.P_smooth.data(), s.x_out.data(), s.P_out.data(), s.scratch.data());
+lanes::LaneBits rts_step_of(StepLines<T>& s) {
+  return kn::rts_step<T>(s.N, s.F.data(), s.Q.data(), s.x_filt.data(), s.P_filt.data(),
+                         s.x_pred.data(), s.P_pred.data(), s.x_smooth.data(), s.P_smooth.data(),
+                         s.x_out.data(), s.P_out.data(), s.scratch.data());
 }
 
 void predict_forward_f(StepLines<float>& s, bool with_F) { predict_forward_of(s, with_F); }
@@ -61,8 +61,8 @@ void update_backward_f(const kalman::EmissionView& h, StepLines<float>& s, bool 
 void update_backward_d(const kalman::EmissionView& h, StepLines<double>& s, bool masked) {
   update_backward_of(h, s, masked);
 }
-lanes::LaneBits rts_step_f(StepLines<float>& s, bool with_L) { return rts_step_of(s, with_L); }
-lanes::LaneBits rts_step_d(StepLines<double>& s, bool with_L) { return rts_step_of(s, with_L); }
+lanes::LaneBits rts_step_f(StepLines<float>& s) { return rts_step_of(s); }
+lanes::LaneBits rts_step_d(StepLines<double>& s) { return rts_step_of(s); }
 
 }  // namespace kalmia::test::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -105,12 +105,8 @@ void update_backward(const kalman::EmissionView& h, StepLines<float>& s, bool ma
 void update_backward(const kalman::EmissionView& h, StepLines<double>& s, bool masked) {
   HWY_DYNAMIC_DISPATCH(update_backward_d)(h, s, masked);
 }
-lanes::LaneBits rts_step(StepLines<float>& s, bool with_L) {
-  return HWY_DYNAMIC_DISPATCH(rts_step_f)(s, with_L);
-}
-lanes::LaneBits rts_step(StepLines<double>& s, bool with_L) {
-  return HWY_DYNAMIC_DISPATCH(rts_step_d)(s, with_L);
-}
+lanes::LaneBits rts_step(StepLines<float>& s) { return HWY_DYNAMIC_DISPATCH(rts_step_f)(s); }
+lanes::LaneBits rts_step(StepLines<double>& s) { return HWY_DYNAMIC_DISPATCH(rts_step_d)(s); }
 
 }  // namespace kalmia::test
 #endif  // HWY_ONCE

@@ -16,7 +16,7 @@ struct StepLines {
         M(m),
         F(n, n),
         e(n, 1),
-        L(n),
+        Q(n, n),
         x_filt(n, 1),
         P_filt(n, n),
         x_pred(n, 1),
@@ -28,7 +28,6 @@ struct StepLines {
         nll(1, 1),
         tape(kalman::update_tape_lines(n, m), 1),
         d_F(n, n),
-        d_L(n),
         d_x_filt(n, 1),
         d_P_filt(n, n),
         d_x_pred(n, 1),
@@ -44,13 +43,11 @@ struct StepLines {
         scratch(kalman::step_scratch_lines(n, m), 1) {}
 
   int N, M;
-  Lines<T> F, e;
-  TriangleLines<T> L;
+  Lines<T> F, e, Q;
   Lines<T> x_filt, P_filt, x_pred, P_pred;  // [k-1|k-1] and [k|k-1]
   Lines<T> y, observed, x_new, P_new, nll;  // [k|k]
   Lines<T> tape;
   Lines<T> d_F;
-  TriangleLines<T> d_L;
   Lines<T> d_x_filt, d_P_filt, d_x_pred, d_P_pred, d_nll, d_x_new, d_P_new, d_R;
   Lines<T> x_smooth, P_smooth, x_out, P_out;  // smoothed at k and at k-1
   Lines<T> scratch;
@@ -59,7 +56,7 @@ struct StepLines {
 /// x_pred, P_pred from x_filt, P_filt; `with_F` false stands for F null.
 void predict_forward(StepLines<float>& s, bool with_F);
 void predict_forward(StepLines<double>& s, bool with_F);
-/// d_F, d_L, d_x_filt, d_P_filt from d_x_pred, d_P_pred.
+/// d_F, d_x_filt, d_P_filt from d_x_pred, d_P_pred.
 void predict_backward(StepLines<float>& s, bool with_F);
 void predict_backward(StepLines<double>& s, bool with_F);
 /// x_new, P_new, nll from y, x_pred, P_pred; `masked` false stands for observed null.
@@ -68,8 +65,8 @@ lanes::LaneBits update_forward(const kalman::EmissionView& h, StepLines<double>&
 /// d_x_pred, d_P_pred, d_R from d_nll, d_x_new, d_P_new.
 void update_backward(const kalman::EmissionView& h, StepLines<float>& s, bool masked);
 void update_backward(const kalman::EmissionView& h, StepLines<double>& s, bool masked);
-/// x_out, P_out from x_smooth, P_smooth; `with_L` false stands for L null.
-lanes::LaneBits rts_step(StepLines<float>& s, bool with_L);
-lanes::LaneBits rts_step(StepLines<double>& s, bool with_L);
+/// x_out, P_out from x_smooth, P_smooth.
+lanes::LaneBits rts_step(StepLines<float>& s);
+lanes::LaneBits rts_step(StepLines<double>& s);
 
 }  // namespace kalmia::test

@@ -109,23 +109,47 @@ inline LearnedCase static_case(const model::ModelDescription& description) {
 }
 inline LearnedCase static_case(int channels) { return static_case(motion_description(channels)); }
 
+/// L L' of whole_triangle.
+inline reference::Matrix whole_covariance(int N, double diagonal) {
+  const std::vector<double> packed = whole_triangle(N, diagonal);
+  reference::Matrix L = reference::Matrix::Zero(N, N);
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j <= i; ++j)
+      L(i, j) = packed[static_cast<std::size_t>(lanes::triangle_index(i, j))];
+  return L * L.transpose();
+}
+/// The diagonal matrix from the model's units of the states to the user's.
+inline reference::Matrix state_units(const model::ModelDescription& d) {
+  return Eigen::Map<const reference::Vector>(d.units.x_scale.data(),
+                                             static_cast<Eigen::Index>(d.units.x_scale.size()))
+      .asDiagonal();
+}
+/// dx/dt = A x of constant velocity.
+inline reference::Matrix velocity_matrix(int channels) {
+  reference::Matrix A = reference::Matrix::Zero(2 * channels, 2 * channels);
+  for (int c = 0; c < channels; ++c) A(2 * c, 2 * c + 1) = 1;
+  return A;
+}
+/// The process noise of static_case over a step of `dt`, in the user's units (constant velocity
+/// only).
+inline reference::Matrix static_noise(const model::ModelDescription& d, double dt) {
+  const int channels = static_cast<int>(d.measured_names.size());
+  const reference::Matrix to_user = state_units(d);
+  return to_user *
+         reference::flow_noise(velocity_matrix(channels), whole_covariance(2 * channels, 32),
+                               dt / d.dt) *
+         to_user;
+}
+
 /// The system that static_case stands for, in the user's units (constant velocity only).
 inline reference::DenseSystem static_system(const model::ModelDescription& d) {
   using reference::Matrix;
   using reference::Vector;
   const int channels = static_cast<int>(d.measured_names.size());
   const int N = 2 * channels;
-  Matrix to_user = Matrix::Zero(N, N), y_to_user = Matrix::Zero(channels, channels);
-  for (int n = 0; n < N; ++n) to_user(n, n) = d.units.x_scale[static_cast<std::size_t>(n)];
+  const Matrix to_user = state_units(d);
+  Matrix y_to_user = Matrix::Zero(channels, channels);
   for (int m = 0; m < channels; ++m) y_to_user(m, m) = d.units.y_scale[static_cast<std::size_t>(m)];
-  const auto covariance = [&](double diagonal) -> Matrix {
-    const std::vector<double> packed = whole_triangle(N, diagonal);
-    Matrix L = Matrix::Zero(N, N);
-    for (int i = 0; i < N; ++i)
-      for (int j = 0; j <= i; ++j)
-        L(i, j) = packed[static_cast<std::size_t>(lanes::triangle_index(i, j))];
-    return to_user * L * L.transpose() * to_user;
-  };
   reference::DenseSystem s;
   s.F = Matrix::Identity(N, N);
   s.H = Matrix::Zero(channels, N);
@@ -137,8 +161,8 @@ inline reference::DenseSystem static_system(const model::ModelDescription& d) {
   }
   for (int n = 0; n < N; ++n)
     s.initial.mean(n) = d.units.x_offset[static_cast<std::size_t>(n)] + to_user(n, n) * (5 * n - 3);
-  s.Q = covariance(32);
-  s.initial.cov = covariance(128);
+  s.Q = static_noise(d, d.dt);
+  s.initial.cov = to_user * whole_covariance(N, 128) * to_user;
   const std::vector<double> R = whole_noise(channels);
   s.R = y_to_user * Eigen::Map<const Matrix>(R.data(), channels, channels) * y_to_user;
   return s;

@@ -42,7 +42,12 @@ std::vector<GradientCase> gradient_cases() {
   bent.bent = bent.weighted = true;
   WindowFeatures scored = all;
   scored.scored = true;
+  WindowFeatures flow = all;
+  flow.flow = true;
   return {
+      {"RecursiveFilterFlow", true, false, 3, 2, {.flow = true}},
+      {"RecursiveFilterFlowEverything", true, false, 4, 2, flow},
+      {"AlternativePosteriorFlow", true, true, 3, 2, flow, nn::EncoderKind::Gru, 5, false, true},
       {"RecursiveFilter", true, false, 3, 3, plain},
       {"RecursiveFilterWithoutMap", true, false, 3, 2, no_map},
       {"RecursiveFilterMissing", true, false, 3, 2, {.missing = true}},
@@ -203,6 +208,13 @@ TEST(Window, TheAlternativePosteriorIsThatOfTheReference) {
   ArchitectureOptions options = small_smoother();
   options.alternative = true;
   expect_reference(options, {.missing = true, .carried = true, .driven = true});
+}
+
+TEST(Window, NoiseAlongAFlowIsThatOfTheReference) {
+  ArchitectureOptions options = small_smoother();
+  options.two_sided = false;
+  expect_reference(
+      options, {.missing = true, .uneven = false, .carried = true, .driven = true, .flow = true});
 }
 
 TEST(Window, GoingTowardTheCentreIsThatOfTheReference) {

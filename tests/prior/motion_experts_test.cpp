@@ -33,7 +33,7 @@ Matrix F_at(const Expert& expert, double dt, const Vector& theta) {
 
 TEST(MotionExperts, TwoHalvesOfAStepAreOne) {
   for (const char* name : {"constant-position", "constant-velocity", "constant-acceleration",
-                           "oscillator", "mean-reverting"}) {
+                           "oscillator", "mean-reverting", "damped-velocity"}) {
     const Expert expert = expert_of(name);
     const Vector theta = some_theta(expert);
     const Matrix half = F_at(expert, 0.5, theta), whole = F_at(expert, 1, theta);
@@ -48,17 +48,42 @@ TEST(MotionExperts, TwoHalvesOfAStepAreOne) {
   }
 }
 
-// Position takes the rate as it is at the start of a step, so only the factors compose.
-TEST(MotionExperts, DampingFactorsCompose) {
+// exp(dt [0, 1; -a b, -(a + b)]): the rate is the derivative of the value, with two paces.
+TEST(MotionExperts, DampedVelocityIsTheExactFlow) {
   const Expert expert = expert_of("damped-velocity");
-  const Vector theta = some_theta(expert);
-  const Matrix half = F_at(expert, 0.5, theta), whole = F_at(expert, 1, theta);
-  for (int n = 0; n < 4; ++n) {
-    EXPECT_NEAR(half(n, n) * half(n, n), whole(n, n), 1e-15);
-    EXPECT_NEAR(whole(n, n), std::exp(-theta(n)), 1e-15);
+  ASSERT_EQ(expert.parameters.size(), 4u);
+  EXPECT_EQ(expert.parameters[0].name, "damping of a");
+  EXPECT_EQ(expert.parameters[1].name, "damping of a_rate");
+  const Vector theta{{0.1, 0.8, 0.4, 0.4}};
+  for (const double dt : {0.25, 1.0, 3.0}) {
+    const Matrix F = F_at(expert, dt, theta);
+    for (int m = 0; m < 2; ++m) {
+      const double a = theta(2 * m), b = theta(2 * m + 1);
+      const Matrix A{{0, 1}, {-a * b, -(a + b)}};
+      EXPECT_LE((F.block(2 * m, 2 * m, 2, 2) - taylor_series(A, dt, 60)).norm(), 1e-13) << dt;
+      // d value / dt = rate.
+      const double h = 1e-6;
+      const Vector ahead = F_at(expert, h, theta).row(2 * m);
+      EXPECT_NEAR(ahead(2 * m + 1) / h, 1, 1e-5);
+    }
   }
-  EXPECT_EQ(half(0, 1), 0.5);
-  EXPECT_EQ(whole(2, 3), 1);
+}
+
+// What a departure is added to is the same flow, as expressions.
+TEST(MotionExperts, ADepartureOfZeroLeavesTheFlow) {
+  for (const char* name : {"constant-position", "constant-velocity", "constant-acceleration",
+                           "oscillator", "mean-reverting", "damped-velocity"}) {
+    const Expert exact = expert_of(name);
+    ExpertSpec spec = test::named(name);
+    spec.departure = 1;
+    const Expert departed = make_expert(spec, {"a", "b"});
+    Vector theta = some_theta(exact), all = Vector::Zero(departed.map->parameter_count());
+    all.head(theta.size()) = theta;
+    for (const double dt : {0.5, 1.0, 1.4})
+      EXPECT_LE((F_at(exact, dt, theta) - F_at(departed, dt, all)).norm(), 1e-13) << name;
+    EXPECT_NE(exact.map->as_flow(), nullptr) << name;
+    EXPECT_EQ(departed.map->as_flow(), nullptr) << name;
+  }
 }
 
 TEST(MotionExperts, MatricesByHand) {
@@ -71,7 +96,7 @@ TEST(MotionExperts, MatricesByHand) {
       Matrix{{1, 0.5, 0.125}, {0, 1, 0.5}, {0, 0, 1}};
   EXPECT_EQ(acceleration, expected);
   const Matrix mean = F_at(expert_of("mean-reverting"), 0.5, Vector{{0.2, 3}});
-  EXPECT_LE((mean - Matrix{{std::exp(-0.1), 0}, {0, std::exp(-1.5)}}).norm(), 1e-15);
+  EXPECT_LE((mean - Matrix{{std::exp(-0.1), 0}, {0, std::exp(-1.5)}}).norm(), 1e-14);
   EXPECT_EQ(F_at(expert_of("none"), 0.5, Vector(0)), Matrix::Zero(2, 2));
 }
 

@@ -158,6 +158,11 @@ reference::Model reference_of(const WindowCase<T>& c) {
     };
   reference::Model model = reference_of(c.architecture, c.parameters, c.emission, formula);
   model.dt = c.dt;
+  if (c.flow)
+    model.noise = [](const Matrix& F, double dt, const Matrix& L) -> Matrix {
+      const Matrix B = (Matrix::Identity(F.rows(), F.rows()) + WavyFlow::kBend * F) * L;
+      return dt * B * B.transpose();
+    };
   return model;
 }
 
@@ -199,9 +204,9 @@ WindowResult run_window(const model::WindowModel<T>& model, model::LaneGroup<T>&
   const int steps = group.steps, lanes = group.lanes;
   const auto panel = [&](int rows) { return Buffer<double>(panel_at(steps, rows, 0, lanes, 0)); };
   Buffer<double> x_pred = panel(N), P_pred = panel(N * N), x_filt = panel(N), P_filt = panel(N * N),
-                 F = panel(N * N), nll = panel(1);
-  model::WindowMoments moments{x_pred.data(), P_pred.data(), x_filt.data(),
-                               P_filt.data(), F.data(),      nll.data()};
+                 F = panel(N * N), Q = panel(N * N), nll = panel(1);
+  model::WindowMoments moments{x_pred.data(), P_pred.data(), x_filt.data(), P_filt.data(),
+                               F.data(),      Q.data(),      nll.data()};
   if (!model.architecture->options.recursive) moments.F = nullptr;  // there is none
   WindowResult result;
   result.loss = window_forward(model, group.view(), group.carry, moments, workspace);
@@ -214,6 +219,7 @@ WindowResult run_window(const model::WindowModel<T>& model, model::LaneGroup<T>&
   keep("x_filt", steps, N, x_filt);
   keep("P_filt", steps, N * N, P_filt);
   keep("F", steps, N * N, F);
+  keep("Q", steps, N * N, Q);
   keep("nll", steps, 1, nll);
   keep("lane_nll", 1, 1, workspace.lane_nll);
   keep("carry.h", 1, encoder, group.carry.h);

@@ -42,6 +42,9 @@ struct Model {
   std::vector<double> parameters;  ///< in the layout of architecture->parameters
   Matrix H, R;
   ExpertMap map;  ///< empty: F and e are the decoder's alone
+  /// The noise of a density L L' over a step of a flow, from F of the expert map; empty: in
+  /// proportion to dt.
+  std::function<Matrix(const Matrix& F, double dt, const Matrix& L)> noise;
   double dt = 1;  ///< the usual length of a step
 
   /// A named parameter as a matrix.
@@ -234,9 +237,11 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
           F += F_expert;
           e += e_expert - of_centre;
         }
-        predicted = predict(state, F, e, L * L.transpose());
-        F_step = F;
         Q_step = L * L.transpose();
+        if (model.noise && !options.toward_centre)
+          Q_step = model.noise(F_expert, dt, L / std::sqrt(dt));  // L is that of the whole step
+        predicted = predict(state, F, e, Q_step);
+        F_step = F;
       } else {
         // About the centre; a state that has none is as it was before the first measurement.
         for (int i = 0; i < N && !sequence.centre.empty(); ++i) {

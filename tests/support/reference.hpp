@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <unsupported/Eigen/MatrixFunctions>
 #include <vector>
 
 namespace kalmia::reference {
@@ -19,6 +20,18 @@ struct Gaussian {
   Vector mean;
   Matrix cov;
 };
+
+/// The noise that a density G adds up to over dt along dx/dt = A x: the integral of
+/// exp(A s) G exp(A s)' over s, from the exponential of a block matrix (Van Loan 1978).
+inline Matrix flow_noise(const Matrix& A, const Matrix& G, double dt) {
+  const Eigen::Index N = A.rows();
+  Matrix block = Matrix::Zero(2 * N, 2 * N);
+  block.topLeftCorner(N, N) = -A * dt;
+  block.topRightCorner(N, N) = G * dt;
+  block.bottomRightCorner(N, N) = A.transpose() * dt;
+  const Matrix E = block.exp();
+  return E.bottomRightCorner(N, N).transpose() * E.topRightCorner(N, N);
+}
 
 /// x[k] = F x[k-1] + e + N(0, Q)
 inline Gaussian predict(const Gaussian& filtered, const Matrix& F, const Vector& e,

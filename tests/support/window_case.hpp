@@ -11,6 +11,7 @@
 #include "kalman/transition_map.hpp"
 #include "lanes/panel.hpp"
 #include "model/batch.hpp"
+#include "support/lines.hpp"
 
 namespace kalmia::test {
 
@@ -69,6 +70,70 @@ class WavyMap : public kalman::TransitionMap {
   }
   int n_, inputs_;
   std::vector<double> a_, b_, c_;
+};
+
+/// The same map, and noise that it bends: Q = dt B B', B = (I + kBend F) L.
+class WavyFlow : public kalman::FlowMap {
+ public:
+  static constexpr double kBend = 0.3;
+  explicit WavyFlow(const WavyMap& map) : map_(map), n_(map.state_dim()) {}
+  int state_dim() const override { return n_; }
+  int input_dim() const override { return map_.input_dim(); }
+  int parameter_count() const override { return map_.parameter_count(); }
+  std::size_t scratch_size() const override { return 0; }
+  void forward(const kalman::MapPoint& at, double* F, double* e, double* scratch) const override {
+    map_.forward(at, F, e, scratch);
+  }
+  void backward(const kalman::MapPoint& at, const double* d_F, const double* d_e, double* d_x,
+                double* d_theta, double* scratch) const override {
+    map_.backward(at, d_F, d_e, d_x, d_theta, scratch);
+  }
+  void forward_with_noise(const kalman::MapPoint& at, const double* L, double* F, double* e,
+                          double* Q, double* scratch) const override {
+    map_.forward(at, F, e, scratch);
+    for (int b = 0; b < kLanes; ++b) {
+      const Matrix B = bent(F, b) * lower(L, b);
+      put(at.dt[b] * B * B.transpose(), b, Q);
+    }
+  }
+  void backward_with_noise(const kalman::MapPoint& at, const double* L, const double* d_F,
+                           const double* d_e, const double* d_Q, double* d_L, double* d_x,
+                           double* d_theta, double*) const override {
+    std::vector<double> F(size()), e(size()), whole_d_F(d_F, d_F + size());
+    map_.forward(at, F.data(), e.data(), nullptr);
+    for (int b = 0; b < kLanes; ++b) {
+      const Matrix factor = lower(L, b), W = bent(F.data(), b);
+      const Matrix d_B = 2 * at.dt[b] * square(d_Q, b) * (W * factor);
+      put(square(d_F, b) + kBend * d_B * factor.transpose(), b, whole_d_F.data());
+      const Matrix d_factor = W.transpose() * d_B;
+      for (int i = 0; i < n_; ++i)
+        for (int j = 0; j <= i; ++j) d_L[lanes::triangle_index(i, j) * kLanes + b] = d_factor(i, j);
+    }
+    map_.backward(at, whole_d_F.data(), d_e, d_x, d_theta, nullptr);
+  }
+
+ private:
+  static constexpr int kLanes = lanes::kLineLanes<double>;
+  std::size_t size() const { return static_cast<std::size_t>(n_ * n_ * kLanes); }
+  Matrix square(const double* lines, int b) const {
+    Matrix result(n_, n_);
+    for (int i = 0; i < n_ * n_; ++i) result(i / n_, i % n_) = lines[i * kLanes + b];
+    return result;
+  }
+  void put(const Matrix& from, int b, double* lines) const {
+    for (int i = 0; i < n_ * n_; ++i) lines[i * kLanes + b] = from(i / n_, i % n_);
+  }
+  Matrix lower(const double* packed, int b) const {
+    Matrix result = Matrix::Zero(n_, n_);
+    for (int i = 0; i < n_; ++i)
+      for (int j = 0; j <= i; ++j) result(i, j) = packed[lanes::triangle_index(i, j) * kLanes + b];
+    return result;
+  }
+  Matrix bent(const double* F, int b) const {
+    return Matrix::Identity(n_, n_) + kBend * square(F, b);
+  }
+  const WavyMap& map_;
+  int n_;
 };
 
 /// y_i = a_i . x + theta_0 sin(b_i . x), with theta of the map.
@@ -135,6 +200,7 @@ struct WindowFeatures {
   bool weighted = false;  ///< noise weighted from step to step
   bool bent = false;      ///< a nonlinear emission with a parameter
   bool scored = false;    ///< steps count differently, some not at all
+  bool flow = false;      ///< the map adds up noise along the step
 };
 
 /// Owns a model, its parameters and one lane group's data, all drawn from `seed`.
@@ -143,6 +209,7 @@ struct WindowCase {
   model::Architecture architecture;
   kalman::Emission emission;
   std::unique_ptr<WavyMap> map;
+  std::unique_ptr<WavyFlow> flow;
   std::unique_ptr<BentEmission> bent;
   std::vector<double> theta = {1, 0};
   double dt = 1;
@@ -154,6 +221,7 @@ struct WindowCase {
              int lanes, std::uint64_t seed)
       : architecture(options), emission(random_emission(options, seed)) {
     if (features.map) map = std::make_unique<WavyMap>(options.state_dim, seed, features.driven);
+    if (features.flow) flow = std::make_unique<WavyFlow>(*map);
     if (features.bent)
       bent = std::make_unique<BentEmission>(options.state_dim, options.meas_dim, seed);
     if (features.driven) {
@@ -173,7 +241,7 @@ struct WindowCase {
     return {.architecture = &architecture,
             .network = &network,
             .emission = &emission,
-            .map = map.get(),
+            .map = flow ? static_cast<const kalman::TransitionMap*>(flow.get()) : map.get(),
             .theta = theta.data(),
             .dt = dt,
             .emission_map = bent.get()};

@@ -12,6 +12,7 @@
 #include "kalmia/simulate.hpp"
 #include "model/learned_model.hpp"
 #include "support/expert_spec.hpp"
+#include "support/reference.hpp"
 #include "train/static_stage.hpp"
 #include "train/training_data.hpp"
 
@@ -73,7 +74,16 @@ inline LinearModel classical_model(const StaticResult& fitted) {
                              ? std::pow(fitted.description.dt, up) / std::tgamma(up + 1)
                              : 0);
     }
-  linear.Q = covariance(fitted.output.data() + N * N + N);
+  const std::vector<double> density = covariance(fitted.output.data() + N * N + N);
+  const auto size = static_cast<Eigen::Index>(N);
+  Eigen::MatrixXd A = Eigen::MatrixXd::Zero(size, size);
+  for (std::size_t n = 0; n + 1 < N; ++n)
+    if (states[n + 1].derivative == states[n].derivative + 1)
+      A(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n + 1)) = 1;
+  const double dt = fitted.description.dt;
+  const Eigen::MatrixXd Q = reference::flow_noise(
+      A, Eigen::Map<const Eigen::MatrixXd>(density.data(), size, size) / dt, dt);
+  linear.Q.assign(Q.data(), Q.data() + Q.size());
   linear.P0 = covariance(fitted.initial_L.data());
   for (std::size_t n = 0; n < N; ++n)
     linear.x0.push_back(units.x_offset[n] + units.x_scale[n] * fitted.initial_e[n]);
