@@ -22,12 +22,13 @@ void report(const EstimateCommand& command, const Estimates& estimates) {
     Json json = {{"output", command.output},
                  {"series", estimates.series.size()},
                  {"steps", total_steps(estimates)},
-                 {"states", estimates.state_names},
+                 {"columns", estimates.state_names},
                  {"measured_values", estimates.measured_values},
                  {"log_likelihood", estimates.log_likelihood}};
+    if (!command.inputs.empty()) json["inputs"] = command.inputs;
     print_json(json);
   } else if (!command.common.quiet && command.output != "-") {
-    print(fmt::format("{}: {} steps in {} series; states {}\n", command.output,
+    print(fmt::format("{}: {} steps in {} series; columns {}\n", command.output,
                       total_steps(estimates), estimates.series.size(),
                       fmt::join(estimates.state_names, ", ")));
   }
@@ -40,6 +41,16 @@ void EstimateCommand::add_to(Parser& parser) {
   parser.positional("DATA", "file of measurements; - is CSV from standard input", data);
   parser.file("-o,--output", "where the estimates go; - or nothing: CSV to standard output",
               output);
+  parser.flag("--all-states",
+              "list every state of the model after what is measured; without it, those of your own "
+              "equations alone",
+              list.all_states);
+}
+
+void EstimateCommand::add_measurements(Parser& parser) {
+  parser.flag("--measurements",
+              "predict measurements: the bars of the measured columns hold their noise as well",
+              list.measurements);
 }
 
 void EstimateCommand::add_common(Parser& parser) {
@@ -55,7 +66,11 @@ void EstimateCommand::run(const Estimator& estimate) const {
   check_output_name(output);
   const Model loaded = Model::load(model);
   const Dataset dataset = read_dataset(data, data_options(loaded, columns, false));
-  const Estimates estimates = estimate(loaded, dataset);
+  const Listing listing(loaded, list);
+  const Estimates states = estimate(loaded, dataset);
+  // The steps of a forecast are none of the data's, whose rows may say how noisy they are.
+  const bool of_rows = list.measurements && !ahead;
+  const Estimates estimates = listing.of(states, of_rows ? &dataset : nullptr);
   write_estimates(output, estimates);
   report(*this, estimates);
 }

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "kalmia/model.hpp"
+#include "kalmia/listing.hpp"
 #include "parser.hpp"
 
 namespace kalmia::cli {
@@ -14,11 +14,17 @@ struct EstimateCommand {
   std::string model;
   std::string data;
   std::string output = "-";
+  ListOptions list;
+  bool ahead = false;  ///< the estimates are of steps after the data
+  /// Where a forecast takes its inputs from: `given`, `held`; empty: this is none, or has no
+  /// inputs.
+  std::string inputs;
   FieldOptions<DataOptions> columns;
   CommonOptions common;
 
   /// Adds the arguments; what a command has of its own comes before `add_common`.
   void add_to(Parser& parser);
+  void add_measurements(Parser& parser);
   void add_common(Parser& parser);
 
   using Estimator = std::function<Estimates(const Model&, const Dataset&)>;

@@ -8,9 +8,11 @@ void run_filter(const Arguments& arguments) {
   Parser parser(
       "filter",
       "Estimates each state from the measurements up to it, as one could have done at the time.\n"
-      "Writes the states with their standard deviations (<state>_std), in the format of OUT's "
-      "name:\n"
-      ".csv, .npz (with full covariances), .jsonl, .wav, .flac.",
+      "Writes what is measured, cleaned, under the names of its columns, then the states of your "
+      "own\n"
+      "equations, each with its standard deviation (<name>_std), in the format of OUT's name: "
+      ".csv,\n"
+      ".npz (with full covariances), .jsonl, .wav, .flac.",
       "kalmia filter lorenz.kalmia lorenz.csv -o filtered.csv\n"
       "kalmia filter lorenz.kalmia lorenz.csv | head -3");
   EstimateCommand command;

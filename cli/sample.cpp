@@ -9,7 +9,7 @@ void run_sample(const Arguments& arguments) {
   Parser parser(
       "sample",
       "Draws whole trajectories from what the measurements leave possible. Series `a` gives\n"
-      "`a#1`, `a#2`, ... in the key column.",
+      "`a#1`, `a#2`, ... in the key column. Columns are those of filter and smooth.",
       "kalmia sample lorenz.kalmia lorenz.csv --count 5 -o paths.csv\n"
       "kalmia sample lorenz.kalmia lorenz.csv --count 2 --seed 3 | head -3");
   EstimateCommand command;

@@ -8,14 +8,17 @@ void run_smooth(const Arguments& arguments) {
   Parser parser("smooth",
                 "Estimates each state from all measurements, before and after it: the best "
                 "estimate of the past.\n"
-                "Writes the states with their standard deviations (<state>_std), in the format of "
-                "OUT's name:\n"
-                ".csv, .npz (with full covariances), .jsonl, .wav, .flac.",
+                "Writes what is measured, cleaned, under the names of its columns, then the states "
+                "of your own\n"
+                "equations, each with its standard deviation (<name>_std), in the format of OUT's "
+                "name: .csv,\n"
+                ".npz (with full covariances), .jsonl, .wav, .flac.",
                 "kalmia smooth lorenz.kalmia lorenz.csv -o clean.csv\n"
                 "kalmia smooth lorenz.kalmia lorenz.csv --json -o clean.npz");
   EstimateCommand command;
   FieldOptions<SmoothOptions> smoothing;
   command.add_to(parser);
+  command.add_measurements(parser);
   parser.group("Smoothing");
   smoothing.add_to(parser);
   command.add_common(parser);

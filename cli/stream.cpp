@@ -21,11 +21,13 @@ constexpr const char* kDescription =
     "Filters lines from standard input, v1,v2,... (commas or spaces; empty or NaN: missing; no "
     "header,\n"
     "no time column): the measured values, then the inputs, then, if the model was fitted with\n"
-    "--noise-columns, the standard deviations. Answers each at once with a line: the states, then\n"
-    "their standard deviations, named by a first line. With --key the first field of a line tells "
-    "the\n"
-    "series apart; each has its own state, and there may be millions. Answers are held back only\n"
-    "while more input is waiting.";
+    "--noise-columns, the standard deviations. Answers each at once with a line: what is "
+    "measured,\n"
+    "cleaned, and the states of your own equations, then their standard deviations, named by a "
+    "first\n"
+    "line. With --key the first field of a line tells the series apart; each has its own state, "
+    "and\n"
+    "there may be millions. Answers are held back only while more input is waiting.";
 
 constexpr const char* kExamples =
     "printf '1,2,3\\n1.1,,3.2\\n' | kalmia stream lorenz.kalmia\n"
@@ -81,6 +83,7 @@ struct StreamCommand {
   bool keyed = false;
   bool no_header = false;
   bool skip_bad = false;
+  ListOptions list;
   CommonOptions common;
 
   bool parse(const Arguments& arguments) {
@@ -89,6 +92,10 @@ struct StreamCommand {
     parser.flag("--key", "the first field names the series; the answer begins with it", keyed);
     parser.flag("--no-header", "do not name the answers' columns in a first line", no_header);
     parser.flag("--skip-bad", "answer a bad line with an empty one and go on", skip_bad);
+    parser.flag("--all-states",
+                "answer with every state of the model, not those of your own "
+                "equations alone",
+                list.all_states);
     common.add_to(parser);
     return parser.parse(arguments);
   }
@@ -116,7 +123,7 @@ void run_stream(const Arguments& arguments) {
   if (!command.parse(arguments)) return;
   const Model model = Model::load(command.model);
   Filters filters(model, command.keyed);
-  StreamAnswers answers(model, command.keyed, command.common.json);
+  StreamAnswers answers(Listing(model, command.list), command.keyed, command.common.json);
   if (!command.no_header && !command.common.json) answers.add_header();
 
   LineReader reader(STDIN_FILENO, [&answers] { answers.flush(); });

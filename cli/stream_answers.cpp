@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "kalmia/error.hpp"
 #include "report.hpp"
@@ -18,17 +19,16 @@ std::string json_text(std::string_view text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Value i of the means followed by the standard deviations.
-double moment(const Stream& stream, std::size_t i) {
-  const std::size_t n = stream.mean().size();
-  return i < n ? stream.mean()[i] : std::sqrt(stream.covariance()[(i - n) * (n + 1)]);
-}
-
 }  // namespace
 
-StreamAnswers::StreamAnswers(const Model& model, bool keyed, bool json)
-    : keyed_(keyed), json_(json), names_(model.state_names()) {
-  for (const std::string& name : model.state_names()) names_.push_back(name + "_std");
+StreamAnswers::StreamAnswers(Listing listing, bool keyed, bool json)
+    : listing_(std::move(listing)),
+      mean_(listing_.names().size()),
+      covariance_(mean_.size() * mean_.size()),
+      keyed_(keyed),
+      json_(json),
+      names_(listing_.names()) {
+  for (const std::string& name : listing_.names()) names_.push_back(name + "_std");
   for (const std::string& name : names_) labels_.push_back(json_text(name) + ":");
 }
 
@@ -42,30 +42,36 @@ void StreamAnswers::add_header() {
 }
 
 void StreamAnswers::add(std::string_view key, const Stream& stream) {
+  listing_.at(stream.mean(), stream.covariance(), mean_, covariance_);
   if (json_) {
-    add_json(key, stream);
+    add_json(key, stream.log_likelihood());
   } else {
-    add_csv(key, stream);
+    add_csv(key);
   }
 }
 
-void StreamAnswers::add_csv(std::string_view key, const Stream& stream) {
+double StreamAnswers::moment(std::size_t i) const {
+  const std::size_t n = mean_.size();
+  return i < n ? mean_[i] : std::sqrt(covariance_[(i - n) * (n + 1)]);
+}
+
+void StreamAnswers::add_csv(std::string_view key) {
   if (keyed_) {
     text_ += key;
     text_ += ',';
   }
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (i > 0) text_ += ',';
-    fmt::format_to(std::back_inserter(text_), "{}", moment(stream, i));
+    fmt::format_to(std::back_inserter(text_), "{}", moment(i));
   }
   text_ += '\n';
 }
 
-void StreamAnswers::add_json(std::string_view key, const Stream& stream) {
+void StreamAnswers::add_json(std::string_view key, double log_likelihood) {
   text_ += '{';
   if (keyed_) text_ += "\"key\":" + json_text(key) + ",";
-  for (std::size_t i = 0; i < names_.size(); ++i) add_json_value(labels_[i], moment(stream, i));
-  add_json_value("\"log_likelihood\":", stream.log_likelihood());
+  for (std::size_t i = 0; i < names_.size(); ++i) add_json_value(labels_[i], moment(i));
+  add_json_value("\"log_likelihood\":", log_likelihood);
   text_.back() = '}';
   text_ += '\n';
 }

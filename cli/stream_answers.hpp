@@ -6,15 +6,16 @@
 #include <string_view>
 #include <vector>
 
-#include "kalmia/model.hpp"
+#include "kalmia/listing.hpp"
 
 namespace kalmia::cli {
 
 /// Collects answers, one line each, and sends them to standard output.
 class StreamAnswers {
  public:
-  /// `keyed`: answers begin with the key. `json`: they are JSON objects, else CSV.
-  StreamAnswers(const Model& model, bool keyed, bool json);
+  /// `listing`: what answers hold. `keyed`: they begin with the key. `json`: they are JSON objects,
+  /// else CSV.
+  StreamAnswers(Listing listing, bool keyed, bool json);
 
   /// The line that names the columns.
   void add_header();
@@ -25,13 +26,17 @@ class StreamAnswers {
   void flush();
 
  private:
-  void add_csv(std::string_view key, const Stream& stream);
-  void add_json(std::string_view key, const Stream& stream);
+  void add_csv(std::string_view key);
+  void add_json(std::string_view key, double log_likelihood);
   void add_json_value(std::string_view label, double number);
+  /// Value i of the means followed by the standard deviations.
+  double moment(std::size_t i) const;
 
+  Listing listing_;
+  std::vector<double> mean_, covariance_;  ///< of what is listed
   bool keyed_;
   bool json_;
-  std::vector<std::string> names_;   ///< states, then their standard deviations
+  std::vector<std::string> names_;   ///< what is listed, then the standard deviations
   std::vector<std::string> labels_;  ///< the names as JSON writes them, each with its colon
   std::string text_;
 };

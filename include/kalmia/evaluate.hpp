@@ -63,7 +63,7 @@ struct Evaluation {
   /// Against the truth of the measured channels, where they were missing; `interpolated` joins the
   /// neighbouring measurements by a line.
   std::optional<double> gap_mse_interpolated, gap_mse_filtered, gap_mse_smoothed;
-  /// Against the truth of all states at all steps, where the truth has them.
+  /// Against the truth of the states at all steps, where the truth has them.
   std::optional<double> state_mse_filtered, state_mse_smoothed;
   /// Against the hidden measurements (EvaluateOptions::hide).
   std::optional<double> hidden_mse_interpolated, hidden_mse_filtered, hidden_mse_smoothed;
@@ -88,7 +88,7 @@ struct Evaluation {
   /// p-value of the Ljung-Box test that the innovations are white (smallest over channels,
   /// corrected for their number).
   std::optional<double> whiteness_p;
-  /// The self-supervised error less the noise: mean square of y - H x[k|<k] less tr(R) / M (with
+  /// The self-supervised error less the noise: mean square of y - h(x[k|<k]) less tr(R) / M (with
   /// missing values: less R_mm of each value), an estimate of the prediction's own error that needs
   /// no truth.
   std::optional<double> reducible_error;
@@ -102,10 +102,13 @@ struct Evaluation {
   std::string to_json() const;
 };
 
-/// Filters and smooths `data` with `model` and scores the estimates. Columns of truth named
-/// `true_<state>` for all states, or `true_<channel>` for all measured channels, are what they say.
-/// Other truth counts as that of the measured channels if it has as many columns, else as that of
-/// all states; other numbers of columns throw DataError.
+/// Filters and smooths `data` with `model` and scores the estimates: channels are h(x) of them,
+/// with H P H' (Model::measured). Columns of truth named `true_<channel>` or `true_<state>` are
+/// what they say; others beside them are left out. If none has such a name, their number decides:
+/// they are the measured channels or all states, in order. Throws DataError if it does not decide
+/// (as many states as channels that are something else), or if a name belongs to a channel and to a
+/// state that is something else. Forecasts take inputs and lengths of steps from the rows that
+/// follow.
 Evaluation evaluate(const Model& model, const Dataset& data, const EvaluateOptions& options = {});
 
 }  // namespace kalmia

@@ -28,6 +28,9 @@ struct StateEstimates {
 /// What a filter, smoother or forecast gives.
 struct Estimates {
   std::vector<std::string> state_names;  ///< N
+  /// So many of them, from the first on, are not states but what is measured of these, under the
+  /// names of its columns (Model::measured, Listing).
+  std::size_t measured_columns = 0;
   std::string key_name;
   std::string time_name;
   TimeKind time_kind = TimeKind::None;
@@ -36,13 +39,13 @@ struct Estimates {
   std::size_t measured_values = 0;  ///< the measured values it is the sum over
 };
 
-/// Writes estimates: CSV (key and time if there are any, then each state and its standard deviation
-/// `<state>_std`), NPZ (mean, covariance, t), JSON lines (one row a line), NPY (mean alone);
-/// .wav/.flac: the means of the states whose names do not end in `_rate` or `_acceleration` nor
-/// begin with `latent_`. "-" is standard output, as CSV. The file appears whole or not at all.
+/// Writes estimates: CSV (key and time if there are any, then each mean under its name, with its
+/// standard deviation `<name>_std`), NPZ (mean, covariance, names, t), JSON lines (one row a line),
+/// NPY (mean alone); .wav/.flac: the means of what is measured, or of all if there are states
+/// alone. "-" is standard output, as CSV. The file appears whole or not at all.
 void write_estimates(const std::string& path, const Estimates& estimates);
 
-/// The innovations of one series: y[k] - H x[k|<k] and their covariance.
+/// The innovations of one series: y[k] - h(x[k|<k]) and their covariance, with H at x[k|<k].
 struct Innovations {
   std::vector<double> residual;    ///< (steps, M), NaN where missing
   std::vector<double> covariance;  ///< (steps, M, M)
@@ -105,9 +108,11 @@ class Model {
   const std::vector<std::string>& state_names() const;
   const std::vector<std::string>& measured_names() const;
   const std::vector<std::string>& input_names() const;
-  /// H (M x N) and R (M x M; the mean over members), in the user's units, row-major. Where the data
-  /// say how noisy each value is, R is that of a value of typical noise.
-  std::vector<double> emission() const;
+  /// H (M x N), the Jacobian of what is measured at the state x (N), in the user's units,
+  /// row-major. It is the same everywhere unless an emission is not linear.
+  std::vector<double> emission(std::span<const double> x) const;
+  /// R (M x M; the mean over members), in the user's units, row-major. Where the data say how noisy
+  /// each value is, R is that of a value of typical noise.
   std::vector<double> noise() const;
   /// Everything about the model but its weights: options, scaling, how training went; JSON text.
   std::string info_json() const;
@@ -121,12 +126,20 @@ class Model {
   Estimates filter(const Dataset& data, int threads = 0) const;
   /// x[k|0:K].
   Estimates smooth(const Dataset& data, int threads = 0, const SmoothOptions& options = {}) const;
-  /// The `horizon` steps after the end of each series.
-  Estimates forecast(const Dataset& data, int horizon, int threads = 0) const;
+  /// The `horizon` steps after the last row of each series, measured or not. `future`: rows that go
+  /// on from there, with the series' keys, inputs and, if they have them, times; at least `horizon`
+  /// of each series, and what they measure is not read. Null: inputs stay as they are in the last
+  /// row, and steps are as long as usual. Throws as `filter`, and DataError if `future` does not
+  /// fit.
+  Estimates forecast(const Dataset& data, int horizon, int threads = 0,
+                     const Dataset* future = nullptr) const;
   /// `count` trajectories of each series from the smoothing distribution: covariance empty, series
   /// repeated `count` times with keys `<key>#1`, `<key>#2`, ...; a series without a key gives `1`,
   /// `2`, ... under the key name `sample`. Each is drawn from one member of an ensemble.
   Estimates sample(const Dataset& data, int count, std::uint64_t seed, int threads = 0) const;
+  /// What is measured of states that this model gave, under the names of its columns, without
+  /// noise: h(x) and H P H' with H at the mean. Of samples, which have no covariance, h(x) alone.
+  Estimates measured(const Estimates& states) const;
   /// One per series of the data.
   std::vector<Innovations> innovations(const Dataset& data, int threads = 0) const;
   /// The three above from one run of the filter.

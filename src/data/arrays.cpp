@@ -148,8 +148,9 @@ class Maker {
 
   std::vector<std::string> truth_names(std::size_t dim) const {
     if (auto given = texts("x_names", dim)) return *given;
-    std::vector<std::string> result = dim == extent_.dim ? data_.y_names : names("", dim, "x");
-    for (std::string& name : result) name = truth_name(name);
+    // Numbered, after nothing: what an array without names is of, its shape alone can tell.
+    std::vector<std::string> result;
+    for (std::size_t i = 1; i <= dim; ++i) result.push_back(truth_name(std::to_string(i)));
     return result;
   }
 

@@ -104,10 +104,6 @@ void check_single(const std::string& path, const Source& source) {
                     " series, but an audio file holds exactly one");
 }
 
-bool ends_in_rate(const std::string& name) {
-  return name.ends_with("_rate") || name.ends_with("_acceleration") || name.starts_with("latent_");
-}
-
 }  // namespace
 
 Sound read_sound(const std::string& source, std::string_view bytes) {
@@ -205,18 +201,15 @@ void write_audio(const std::string& path, Format format, const Estimates& estima
   check_sizes(estimates);
   check_single(path, estimates);
   const std::size_t N = estimates.state_names.size();
-  std::vector<std::size_t> states;
-  for (std::size_t n = 0; n < N; ++n)
-    if (!ends_in_rate(estimates.state_names[n])) states.push_back(n);
-  if (states.empty()) throw DataError(path + ": no state to write as sound");
+  const std::size_t channels = estimates.measured_columns > 0 ? estimates.measured_columns : N;
   const StateEstimates& series = estimates.series[0];
   // The step is found as that of data with the same times.
   Dataset times;
   times.time_kind = estimates.time_kind;
   times.series.emplace_back().t = series.t;
-  Sound sound{rate_of(path, times.step_size()), states.size(), {}};
+  Sound sound{rate_of(path, times.step_size()), channels, {}};
   for (std::size_t k = 0; k < static_cast<std::size_t>(series.steps); ++k)
-    for (const std::size_t n : states) sound.values.push_back(series.mean[k * N + n]);
+    for (std::size_t n = 0; n < channels; ++n) sound.values.push_back(series.mean[k * N + n]);
   write_sound(path, format, sound, file);
 }
 

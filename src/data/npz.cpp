@@ -116,7 +116,7 @@ void write_npz(const std::string& path, const Estimates& estimates, AtomicFile& 
                   [](const StateEstimates& s) { return !s.covariance.empty(); }))
     add_numbers(zip, "covariance",
                 padded(lengths, {N, N}, values_of(estimates.series, &StateEstimates::covariance)));
-  zip.add("state_names.npy", npy_texts(estimates.state_names));
+  zip.add("names.npy", npy_texts(estimates.state_names));
   add_frame(zip, estimates);
   zip.finish();
 }

@@ -18,7 +18,7 @@ Dataset read_npy(const std::string& source, std::string_view bytes, const DataOp
 /// Writes the arrays that `read_npz` reads. Series of different lengths are padded with NaN, and
 /// `lengths` says how long they are. Names are written where they are not what reading assumes.
 void write_npz(const std::string& path, const Dataset& data, AtomicFile& file);
-/// Writes mean and covariance (without it where there is none), t, lengths, keys and state_names.
+/// Writes mean and covariance (without it where there is none), t, lengths, keys and names.
 void write_npz(const std::string& path, const Estimates& estimates, AtomicFile& file);
 /// Writes the measurements alone, or the means. Throws DataError if lengths differ.
 void write_npy(const std::string& path, const Dataset& data, AtomicFile& file);

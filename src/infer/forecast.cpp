@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "infer/combined.hpp"
+#include "infer/future.hpp"
 #include "infer/member_stream.hpp"
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
@@ -13,23 +14,15 @@
 namespace kalmia {
 namespace {
 
-// Times of the steps after the end of a series; NaN for one that never began.
-std::vector<double> times_after(const Dataset& data, const Series& series, double dt, int horizon) {
-  std::vector<double> t;
-  if (data.time_kind == TimeKind::None) return t;
-  const double last = series.t.empty() ? std::nan("") : series.t.back();
-  for (int i = 1; i <= horizon; ++i) t.push_back(last + i * dt);
-  return t;
-}
-
 // What one member says of the steps after the end of each series; `nll`: of the series themselves.
-void forecast_member(const model::LearnedModel<float>& model, const Dataset& data, int horizon,
-                     infer::SeriesRun& run, Estimates& estimates, std::vector<double>& nll) {
+void forecast_member(const model::LearnedModel<float>& model, const Dataset& data,
+                     const std::vector<infer::Future>& futures, infer::SeriesRun& run,
+                     Estimates& estimates, std::vector<double>& nll) {
   const auto N = static_cast<std::size_t>(model.state_dim());
   const auto M = static_cast<std::size_t>(model.meas_dim());
   std::vector<std::unique_ptr<infer::MemberStream>> streams(
       static_cast<std::size_t>(run.team().size()));
-  const double dt = run.dt();
+  const std::size_t U = model.description().input_names.size();
   run.team().run(static_cast<int>(data.series.size()), [&](int s, int thread) {
     auto& stream = streams[static_cast<std::size_t>(thread)];
     if (stream)
@@ -38,19 +31,26 @@ void forecast_member(const model::LearnedModel<float>& model, const Dataset& dat
       stream = std::make_unique<infer::MemberStream>(model);
     const Series& series = data.series[static_cast<std::size_t>(s)];
     StateEstimates& out = estimates.series[static_cast<std::size_t>(s)];
+    const infer::Future& future = futures[static_cast<std::size_t>(s)];
+    const int horizon = static_cast<int>(future.dt_ratio.size());
     out = infer::room_for(series, horizon, model.state_dim());
-    out.t = times_after(data, series, dt, horizon);
-    // Beyond the data the prediction of y takes its place (paper, Sec. 5), and inputs stay as they
-    // were. A recurrent filter reads that nothing was measured instead: it has no state that would
-    // grow less certain by itself.
+    out.t = future.t;
+    // The inputs that act during the step to k are those at k - 1.
+    const auto inputs_to = [&](int k) -> const double* {
+      if (k == 0 || U == 0) return nullptr;
+      if (k <= series.steps) return run.inputs(s, k - 1);
+      return future.u.data() + static_cast<std::size_t>(k - 1 - series.steps) * U;
+    };
+    // Beyond the data the prediction of y takes its place (paper, Sec. 5). A recurrent filter reads
+    // that nothing was measured instead: it has no state that would grow less certain by itself.
     std::vector<double> shown(M), missing(M, std::numeric_limits<double>::quiet_NaN());
     for (int k = 0; k < series.steps + horizon; ++k) {
       const bool given = k < series.steps;
       const double* y = given ? run.y(s, k) : missing.data();
-      const model::StreamResult step =
-          stream->step(y, given ? run.dt_ratio(s, k) : run.dt() / model.description().dt,
-                       k == 0 ? nullptr : run.inputs(s, std::min(k, series.steps) - 1),
-                       given ? run.weight(s, k) : nullptr);
+      const model::StreamResult step = stream->step(
+          y,
+          given ? run.dt_ratio(s, k) : future.dt_ratio[static_cast<std::size_t>(k - series.steps)],
+          inputs_to(k), given ? run.weight(s, k) : nullptr);
       if (step.failed || !stream->finite())
         throw NumericalError(run.name(s) + ", step " + std::to_string(k + 1) + ": the " +
                              (given ? "likelihood" : "forecast") + " is not finite");
@@ -70,7 +70,8 @@ void forecast_member(const model::LearnedModel<float>& model, const Dataset& dat
 
 }  // namespace
 
-Estimates Model::forecast(const Dataset& data, int horizon, int threads) const {
+Estimates Model::forecast(const Dataset& data, int horizon, int threads,
+                          const Dataset* future) const {
   if (horizon < 1)
     throw ConfigError("horizon = " + std::to_string(horizon) + ", but it must be >= 1");
   Estimates estimates;
@@ -80,7 +81,10 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads) const {
     Estimates one = run.empty_estimates();
     one.series.resize(data.series.size());
     std::vector<double> nll(data.series.size());
-    forecast_member(*member, data, horizon, run, one, nll);
+    std::vector<infer::Future> futures;
+    for (int s = 0; s < static_cast<int>(data.series.size()); ++s)
+      futures.push_back(infer::future_of(member->description(), run, data, s, future, horizon));
+    forecast_member(*member, data, futures, run, one, nll);
     one.log_likelihood = run.log_likelihood(std::accumulate(nll.begin(), nll.end(), 0.0));
     if (++count == 1) {
       estimates = std::move(one);

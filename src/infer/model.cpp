@@ -3,6 +3,7 @@
 
 #include "base/atomic_file.hpp"
 #include "data/file_bytes.hpp"
+#include "infer/measured_map.hpp"
 #include "infer/mixture.hpp"
 #include "infer/model_impl.hpp"
 #include "infer/stream_impl.hpp"
@@ -35,7 +36,36 @@ const std::vector<std::string>& Model::measured_names() const {
 const std::vector<std::string>& Model::input_names() const {
   return impl_->learned->description().input_names;
 }
-std::vector<double> Model::emission() const { return impl_->learned->emission().H(); }
+std::vector<double> Model::emission(std::span<const double> x) const {
+  if (x.size() != static_cast<std::size_t>(state_dim()))
+    throw ConfigError("the state has " + std::to_string(x.size()) + " numbers, but the model has " +
+                      std::to_string(state_dim()) + " states");
+  std::vector<double> y(static_cast<std::size_t>(meas_dim())), H(y.size() * x.size());
+  infer::MeasuredMap(*impl_->learned).at(x.data(), y.data(), H.data());
+  return H;
+}
+
+Estimates Model::measured(const Estimates& states) const {
+  const infer::MeasuredMap map(*impl_->learned);
+  const auto N = static_cast<std::size_t>(state_dim()), M = static_cast<std::size_t>(meas_dim());
+  Estimates result = states;
+  result.state_names = measured_names();
+  result.measured_columns = M;
+  for (std::size_t s = 0; s < states.series.size(); ++s) {
+    const StateEstimates& from = states.series[s];
+    StateEstimates& to = result.series[s];
+    const auto steps = static_cast<std::size_t>(from.steps);
+    to.mean.assign(steps * M, 0.0);
+    to.covariance.assign(from.covariance.empty() ? 0 : steps * M * M, 0.0);
+    for (std::size_t k = 0; k < steps; ++k)
+      if (from.covariance.empty())
+        map.at(from.mean.data() + k * N, to.mean.data() + k * M, nullptr);
+      else
+        map.moments(from.mean.data() + k * N, from.covariance.data() + k * N * N,
+                    to.mean.data() + k * M, to.covariance.data() + k * M * M);
+  }
+  return result;
+}
 
 // That of a mixture is the mean of its members'.
 std::vector<double> Model::noise() const {

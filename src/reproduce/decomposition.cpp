@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "study/evaluation.hpp"
 #include "study/scores.hpp"
 
 namespace kalmia::reproduction {
 
-Decomposition decompose(const Dataset& data, const std::vector<Innovations>& innovations,
-                        std::span<const double> H, std::span<const double> R) {
-  const std::size_t M = data.y_names.size(), N = H.size() / M;
-  const bool states = study::truth_kind(data, N, M) == study::TruthKind::States;
+Decomposition decompose(const Dataset& data, const study::Truth& truth,
+                        const std::vector<Innovations>& innovations, std::span<const double> R) {
+  const std::size_t M = data.y_names.size();
   study::Mean self_supervised, reducible, prediction, difference, difference_square;
   for (std::size_t s = 0; s < data.series.size(); ++s) {
     const Series& series = data.series[s];
@@ -19,9 +17,7 @@ Decomposition decompose(const Dataset& data, const std::vector<Innovations>& inn
     for (std::size_t k = kUnscored; k < static_cast<std::size_t>(series.steps); ++k)
       for (std::size_t m = 0; m < M; ++m) {
         const double r = residual[k * M + m];
-        double truth = states ? 0 : series.x[k * M + m];
-        for (std::size_t i = 0; states && i < N; ++i) truth += H[m * N + i] * series.x[k * N + i];
-        const double error = series.y[k * M + m] - r - truth;
+        const double error = series.y[k * M + m] - r - truth.y[s][k * M + m];
         self_supervised.add(r * r);
         reducible.add(r * r - R[m * M + m]);
         prediction.add(error * error);

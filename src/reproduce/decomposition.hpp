@@ -6,6 +6,7 @@
 
 #include "kalmia/data.hpp"
 #include "kalmia/model.hpp"
+#include "study/truth.hpp"
 
 namespace kalmia::reproduction {
 
@@ -30,8 +31,8 @@ struct Decomposition {
   double standard_error = 0;
 };
 
-/// `data` has the truth of all states, or of the channels; H is M x N, R is M x M, row-major.
-Decomposition decompose(const Dataset& data, const std::vector<Innovations>& innovations,
-                        std::span<const double> H, std::span<const double> R);
+/// `truth` has that of the channels; R is M x M, row-major.
+Decomposition decompose(const Dataset& data, const study::Truth& truth,
+                        const std::vector<Innovations>& innovations, std::span<const double> R);
 
 }  // namespace kalmia::reproduction

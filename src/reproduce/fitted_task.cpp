@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "reproduce/outcome.hpp"
-#include "study/evaluation.hpp"
+#include "study/truth.hpp"
 
 namespace kalmia::reproduction {
 namespace {
@@ -25,8 +25,12 @@ std::vector<Outcome> run_outputs(const FitOptions& options,
                                  const std::vector<FittedOutput>& outputs, const Work& work) {
   const FitResult fitted = fit_noisy(options, work);
   const Model& model = fitted.model;
-  const Dataset test =
-      study::with_matching_truth(work.data->test, model.state_names(), model.measured_names());
+  const Dataset& test = work.data->test;
+  const study::Truth truth = study::truth_by_name(test, model.state_names(), model.measured_names(),
+                                                  study::measure_of(model));
+  // Every emission of these experiments is linear: H is the same at all states.
+  const auto states = static_cast<std::size_t>(model.state_dim());
+  const std::vector<double> H = model.emission(std::vector<double>(states));
   const Dataset noisy = without_truth(work.data->test);
   // The filter is part of every pass; one pass for each smoother.
   std::map<std::pair<std::string, int>, Pass> passes;
@@ -38,19 +42,18 @@ std::vector<Outcome> run_outputs(const FitOptions& options,
     SmoothOptions smoothing;
     smoothing.method = key.first;
     smoothing.iterations = key.second;
-    return passes[key] = {model.analyse(noisy, work.threads, smoothing), model.emission(),
-                          model.noise()};
+    return passes[key] = {model.analyse(noisy, work.threads, smoothing), H, model.noise()};
   };
   std::vector<Outcome> outcomes;
   for (const FittedOutput& output : outputs) {
     const bool trained = output.smoothing == "auto";
-    Outcome outcome = outcome_of(pass_of(output), test,
+    Outcome outcome = outcome_of(pass_of(output), test, truth,
                                  output.smoothing.empty() ? Scored::Filter
                                  : trained                ? Scored::SmootherAlone
                                                           : Scored::Smoother);
-    if (test.x_names.size() < work.data->test.x_names.size())
-      outcome.row.state_mse =
-          state_mse_with_zeros(work.data->test, outcome.row.position_mse.value());
+    // The model may know of fewer states than there are.
+    if (!truth.states || states < test.x_names.size())
+      outcome.row.state_mse = state_mse_with_zeros(test, outcome.row.position_mse.value());
     outcome.row.held_out = trained && fitted.summary.smoother ? fitted.summary.smoother_held_out
                                                               : fitted.summary.best_held_out;
     if (trained && fitted.summary.smoother) outcome.row.leak = model.leak(noisy, work.threads);

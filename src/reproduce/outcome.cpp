@@ -85,8 +85,15 @@ Pass classical_pass(const FilterResult& result, const Dataset& data, std::vector
 }
 
 Outcome outcome_of(const Pass& pass, const Dataset& test, Scored what) {
-  const Evaluation e = study::score(test, test, pass.analysis.filtered, pass.analysis.smoothed,
-                                    pass.analysis.innovations, pass.H, pass.R);
+  const study::Measure measure = study::linear_measure(pass.H, test.y_names.size());
+  return outcome_of(pass, test, study::truth_in_order(test, measure), what);
+}
+
+Outcome outcome_of(const Pass& pass, const Dataset& test, const study::Truth& truth, Scored what) {
+  const study::Measure measure = study::linear_measure(pass.H, test.y_names.size());
+  const Evaluation e =
+      study::score(test, test, truth, pass.analysis.filtered, pass.analysis.smoothed,
+                   pass.analysis.innovations, measure, pass.R);
   const bool filter = what == Scored::Filter;
   Outcome outcome;
   ReproduceRow& row = outcome.row;
@@ -95,7 +102,7 @@ Outcome outcome_of(const Pass& pass, const Dataset& test, Scored what) {
   row.nees = filter ? e.nees_filtered : e.nees;
   row.coverage95 = filter ? e.coverage95_filtered : e.coverage95;
   if (what != Scored::SmootherAlone && test.series[0].steps > kUnscored) {
-    const Decomposition parts = decompose(test, pass.analysis.innovations, pass.H, pass.R);
+    const Decomposition parts = decompose(test, truth, pass.analysis.innovations, pass.R);
     row.self_supervised_error = parts.self_supervised;
     row.reducible_error = parts.reducible;
     row.prediction_error = parts.prediction;

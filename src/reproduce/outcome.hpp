@@ -6,6 +6,7 @@
 #include "kalmia/classical.hpp"
 #include "kalmia/model.hpp"
 #include "reproduce/method.hpp"
+#include "study/truth.hpp"
 
 namespace kalmia::reproduction {
 
@@ -27,6 +28,8 @@ enum class Scored {
   SmootherAlone,  ///< what predicts is not the filter it goes by: nothing is decomposed
 };
 
+/// `truth`: that of `test`.
+Outcome outcome_of(const Pass& pass, const Dataset& test, const study::Truth& truth, Scored what);
 /// `test` has the truth of all states in the order of the estimates, or of the channels.
 Outcome outcome_of(const Pass& pass, const Dataset& test, Scored what);
 

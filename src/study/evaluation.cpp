@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "kalmia/simulate.hpp"
 #include "study/scores.hpp"
@@ -14,31 +12,7 @@
 namespace kalmia::study {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 double square(double value) { return value * value; }
-
-bool is_identity(std::span<const double> H, std::size_t N, std::size_t M) {
-  if (N != M) return false;
-  for (std::size_t i = 0; i < N; ++i)
-    for (std::size_t j = 0; j < N; ++j)
-      if (H[i * N + j] != (i == j ? 1 : 0)) return false;
-  return true;
-}
-
-// H x, for one row of x per step. A state that a channel does not depend on may be NaN.
-std::vector<double> channels_of(std::span<const double> x, std::span<const double> H, std::size_t N,
-                                std::size_t M) {
-  const std::size_t steps = x.size() / N;
-  std::vector<double> channels(steps * M, 0.0);
-  for (std::size_t k = 0; k < steps; ++k)
-    for (std::size_t m = 0; m < M; ++m)
-      for (std::size_t i = 0; i < N; ++i)
-        if (H[m * N + i] != 0) channels[k * M + m] += H[m * N + i] * x[k * N + i];
-  return channels;
-}
 
 // A mean of normalised squares, given up for good at the first covariance that is not positive
 // definite: a mean over the others would be of another kind.
@@ -61,48 +35,39 @@ class MeanNormalisedSquare {
 // Everything that is summed up over series.
 class Scorer {
  public:
-  Scorer(std::span<const double> H, std::span<const double> R, std::size_t N, std::size_t M,
-         TruthKind truth)
-      : H_(H),
-        R_(R),
-        N_(N),
-        M_(M),
-        has_channels_(truth != TruthKind::None),
-        has_states_(truth == TruthKind::States ||
-                    (truth == TruthKind::Channels && is_identity(H, N, M))),
-        truth_(truth) {}
+  Scorer(const Measure& measure, std::span<const double> R, const Truth& truth)
+      : measure_(measure), R_(R), N_(measure.states), M_(measure.channels), truth_(truth) {}
 
-  void add(const Series& data, const Series& shown, const StateEstimates& filtered,
+  void add(std::size_t s, const Series& data, const Series& shown, const StateEstimates& filtered,
            const StateEstimates& smoothed, const Innovations& innovations) {
-    const std::vector<double> y_filt = channels_of(filtered.mean, H_, N_, M_);
-    const std::vector<double> y_smooth = channels_of(smoothed.mean, H_, N_, M_);
+    const Channels filt = channels_of(filtered), smooth = channels_of(smoothed);
     const std::vector<double> line = interpolated(shown);
-    const std::vector<double> truth = channel_truth(data);
+    const std::vector<double>& truth = truth_.y[s];
     steps_ += static_cast<std::size_t>(shown.steps);
     for (std::size_t i = 0; i < shown.y.size(); ++i) {
       const bool measured = !std::isnan(shown.y[i]);
       values_ += measured ? 1 : 0;
-      if (has_channels_ && measured) {
+      // Where the truth is NaN nothing is added.
+      if (measured) {
         raw_.add(square(shown.y[i] - truth[i]));
-        filtered_.add(square(y_filt[i] - truth[i]));
-        smoothed_.add(square(y_smooth[i] - truth[i]));
-      } else if (has_channels_) {
+        filtered_.add(square(filt.y[i] - truth[i]));
+        smoothed_.add(square(smooth.y[i] - truth[i]));
+      } else {
         gap_line_.add(square(line[i] - truth[i]));
-        gap_filtered_.add(square(y_filt[i] - truth[i]));
-        gap_smoothed_.add(square(y_smooth[i] - truth[i]));
-      }
-      if (!measured) {
-        // NaN, and so nothing, where there was no measurement to hide.
+        gap_filtered_.add(square(filt.y[i] - truth[i]));
+        gap_smoothed_.add(square(smooth.y[i] - truth[i]));
+        // NaN as well where there was no measurement to hide.
         hidden_line_.add(square(line[i] - data.y[i]));
-        hidden_filtered_.add(square(y_filt[i] - data.y[i]));
-        hidden_smoothed_.add(square(y_smooth[i] - data.y[i]));
+        hidden_filtered_.add(square(filt.y[i] - data.y[i]));
+        hidden_smoothed_.add(square(smooth.y[i] - data.y[i]));
       }
     }
-    if (has_states_)
-      add_states(data, filtered, smoothed);
-    else if (has_channels_) {
-      add_channels(truth, y_smooth, smoothed, coverage_, nees_);
-      add_channels(truth, y_filt, filtered, coverage_filtered_, nees_filtered_);
+    if (truth_.states) {
+      add_states(truth_.x[s], filtered, state_filtered_, coverage_filtered_, nees_filtered_);
+      add_states(truth_.x[s], smoothed, state_smoothed_, coverage_, nees_);
+    } else if (truth_.channels) {
+      add_channels(truth, filt, coverage_filtered_, nees_filtered_);
+      add_channels(truth, smooth, coverage_, nees_);
     }
     add_innovations(innovations);
   }
@@ -128,7 +93,8 @@ class Scorer {
     e.nees = nees_.value();
     e.nees_filtered = nees_filtered_.value();
     e.coverage95_filtered = coverage_filtered_.value();
-    e.coverage95 = has_channels_ ? coverage_.value() : innovation_coverage_.value();
+    e.coverage95 =
+        truth_.channels || truth_.states ? coverage_.value() : innovation_coverage_.value();
     e.reducible_error = reducible_.value();
     return e;
   }
@@ -145,45 +111,44 @@ class Scorer {
     return line;
   }
 
-  // NaN where there is none.
-  std::vector<double> channel_truth(const Series& data) const {
-    if (!has_channels_ || data.x.empty()) return std::vector<double>(data.y.size(), kNan);
-    return truth_ == TruthKind::Channels ? data.x : channels_of(data.x, H_, N_, M_);
+  // What is measured of estimates: (steps, M) and (steps, M, M).
+  struct Channels {
+    std::vector<double> y, S;
+  };
+
+  Channels channels_of(const StateEstimates& found) const {
+    const auto steps = static_cast<std::size_t>(found.steps);
+    Channels channels{std::vector<double>(steps * M_), std::vector<double>(steps * M_ * M_)};
+    for (std::size_t k = 0; k < steps; ++k)
+      measure_.at(found.mean.data() + k * N_, found.covariance.data() + k * N_ * N_,
+                  channels.y.data() + k * M_, channels.S.data() + k * M_ * M_);
+    return channels;
   }
 
-  void add_states(const Series& data, const StateEstimates& filtered,
-                  const StateEstimates& smoothed) {
+  void add_states(const std::vector<double>& truth, const StateEstimates& found, Mean& squares,
+                  Mean& coverage, MeanNormalisedSquare& nees) {
     std::vector<double> error(N_);
-    for (std::size_t k = 0; k * N_ < data.x.size(); ++k) {
-      const auto add = [&](const StateEstimates& found, Mean& squares, Mean& coverage,
-                           MeanNormalisedSquare& nees) {
-        const double* P = found.covariance.data() + k * N_ * N_;
-        for (std::size_t i = 0; i < N_; ++i) {
-          error[i] = found.mean[k * N_ + i] - data.x[k * N_ + i];
-          squares.add(square(error[i]));
-          coverage.add(within_95(error[i], P[i * N_ + i]));
-        }
-        nees.add(error, {P, N_ * N_});
-      };
-      add(filtered, state_filtered_, coverage_filtered_, nees_filtered_);
-      add(smoothed, state_smoothed_, coverage_, nees_);
+    for (std::size_t k = 0; k * N_ < truth.size(); ++k) {
+      const double* P = found.covariance.data() + k * N_ * N_;
+      for (std::size_t i = 0; i < N_; ++i) {
+        error[i] = found.mean[k * N_ + i] - truth[k * N_ + i];
+        squares.add(square(error[i]));
+        coverage.add(within_95(error[i], P[i * N_ + i]));
+      }
+      nees.add(error, {P, N_ * N_});
     }
   }
 
-  void add_channels(const std::vector<double>& truth, const std::vector<double>& y,
-                    const StateEstimates& found, Mean& coverage, MeanNormalisedSquare& nees) {
-    const Eigen::Map<const RowMajor> H(H_.data(), static_cast<Eigen::Index>(M_),
-                                       static_cast<Eigen::Index>(N_));
+  void add_channels(const std::vector<double>& truth, const Channels& found, Mean& coverage,
+                    MeanNormalisedSquare& nees) {
     std::vector<double> error(M_);
     for (std::size_t k = 0; k * M_ < truth.size(); ++k) {
-      const Eigen::Map<const RowMajor> P(found.covariance.data() + k * N_ * N_, H.cols(), H.cols());
-      const RowMajor S = H * P * H.transpose();
+      const double* S = found.S.data() + k * M_ * M_;
       for (std::size_t m = 0; m < M_; ++m) {
-        const auto i = static_cast<Eigen::Index>(m);
-        error[m] = y[k * M_ + m] - truth[k * M_ + m];
-        coverage.add(within_95(error[m], S(i, i)));
+        error[m] = found.y[k * M_ + m] - truth[k * M_ + m];
+        coverage.add(within_95(error[m], S[m * (M_ + 1)]));
       }
-      nees.add(error, {S.data(), M_ * M_});
+      nees.add(error, {S, M_ * M_});
     }
   }
 
@@ -200,10 +165,10 @@ class Scorer {
     }
   }
 
-  std::span<const double> H_, R_;
+  const Measure& measure_;
+  std::span<const double> R_;
   std::size_t N_, M_;
-  bool has_channels_, has_states_;
-  TruthKind truth_;
+  const Truth& truth_;
   std::size_t steps_ = 0, values_ = 0;
   Mean raw_, filtered_, smoothed_, gap_line_, gap_filtered_, gap_smoothed_;
   Mean hidden_line_, hidden_filtered_, hidden_smoothed_, state_filtered_, state_smoothed_;
@@ -233,42 +198,6 @@ std::optional<double> whiteness(const std::vector<Innovations>& innovations, std
 
 }  // namespace
 
-TruthKind truth_kind(const Dataset& data, std::size_t state_dim, std::size_t meas_dim) {
-  const std::size_t columns = data.x_names.size();
-  if (columns == 0) return TruthKind::None;
-  if (columns == meas_dim) return TruthKind::Channels;
-  if (columns == state_dim) return TruthKind::States;
-  throw DataError(fmt::format(
-      "{}: the truth has {} columns, but it must have {} (the measured channels) or {} (all states "
-      "of the model)",
-      data.source.empty() ? "evaluate" : data.source, columns, meas_dim, state_dim));
-}
-
-Dataset with_matching_truth(const Dataset& data, const std::vector<std::string>& state_names,
-                            const std::vector<std::string>& channel_names) {
-  for (const std::vector<std::string>& wanted : {state_names, channel_names}) {
-    std::vector<std::size_t> columns;
-    for (const std::string& name : wanted) {
-      const auto found = std::find(data.x_names.begin(), data.x_names.end(), "true_" + name);
-      if (found == data.x_names.end()) break;
-      columns.push_back(static_cast<std::size_t>(found - data.x_names.begin()));
-    }
-    if (columns.size() != wanted.size()) continue;
-    Dataset matched = data;
-    matched.x_names.clear();
-    for (const std::size_t column : columns) matched.x_names.push_back(data.x_names[column]);
-    for (std::size_t s = 0; s < data.series.size(); ++s) {
-      const std::vector<double>& from = data.series[s].x;
-      std::vector<double>& to = matched.series[s].x;
-      to.clear();
-      for (std::size_t row = 0; row < from.size(); row += data.x_names.size())
-        for (const std::size_t column : columns) to.push_back(from[row + column]);
-    }
-    return matched;
-  }
-  return data;
-}
-
 Dataset shown_data(const Dataset& data, const EvaluateOptions& o) {
   std::string wrong;
   const auto require = [&](bool holds, const char* name, auto value, const char* rule) {
@@ -289,17 +218,16 @@ Dataset shown_data(const Dataset& data, const EvaluateOptions& o) {
   return shown;
 }
 
-Evaluation score(const Dataset& data, const Dataset& shown, const Estimates& filtered,
-                 const Estimates& smoothed, const std::vector<Innovations>& innovations,
-                 std::span<const double> H, std::span<const double> R) {
-  const auto M = static_cast<std::size_t>(shown.meas_dim());
-  const std::size_t N = H.size() / M;
-  Scorer scorer(H, R, N, M, truth_kind(data, N, M));
+Evaluation score(const Dataset& data, const Dataset& shown, const Truth& truth,
+                 const Estimates& filtered, const Estimates& smoothed,
+                 const std::vector<Innovations>& innovations, const Measure& measure,
+                 std::span<const double> R) {
+  Scorer scorer(measure, R, truth);
   for (std::size_t s = 0; s < shown.series.size(); ++s)
-    scorer.add(data.series[s], shown.series[s], filtered.series[s], smoothed.series[s],
+    scorer.add(s, data.series[s], shown.series[s], filtered.series[s], smoothed.series[s],
                innovations[s]);
   Evaluation evaluation = scorer.result(filtered.log_likelihood);
-  evaluation.whiteness_p = whiteness(innovations, M);
+  evaluation.whiteness_p = whiteness(innovations, measure.channels);
   return evaluation;
 }
 

@@ -36,7 +36,7 @@ std::string Evaluation::to_text() const {
       line("  in gaps", {{"interpolated", gap_mse_interpolated},
                          {"filtered", gap_mse_filtered},
                          {"smoothed", gap_mse_smoothed}}) +
-      line("  all states", {{"filtered", state_mse_filtered}, {"smoothed", state_mse_smoothed}}) +
+      line("  states", {{"filtered", state_mse_filtered}, {"smoothed", state_mse_smoothed}}) +
       line("  hidden measurements", {{"interpolated", hidden_mse_interpolated},
                                      {"filtered", hidden_mse_filtered},
                                      {"smoothed", hidden_mse_smoothed}});

@@ -9,11 +9,10 @@
 namespace kalmia::study {
 
 /// Cuts the data into stretches, forecasts `horizon` steps from each and compares with what
-/// follows: the truth of the states, else that of the channels, else the measurements. Entry h - 1
-/// of the result is of h steps ahead; empty for channels that are no linear functions of the
-/// states. Steps are taken to be as long as usual, and inputs to stay as they were. Throws
-/// DataError if no series is long enough.
-std::vector<ForecastScore> score_forecasts(const Model& model, const Dataset& data, TruthKind truth,
-                                           int horizon, int threads);
+/// follows: the truth of the states, else that of the channels, else the measurements, whose noise
+/// is then part of the bars. Entry h - 1 of the result is of h steps ahead. Inputs and lengths of
+/// steps are those of the rows that follow. Throws DataError if no series is long enough.
+std::vector<ForecastScore> score_forecasts(const Model& model, const Dataset& data,
+                                           const Truth& truth, int horizon, int threads);
 
 }  // namespace kalmia::study

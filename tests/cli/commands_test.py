@@ -101,7 +101,7 @@ class Estimates(CommandTest):
                                                  "-o", "a.csv"))
                 self.assertEqual(result["output"], "a.csv")
                 self.assertEqual(result["steps"], len(self.read("a.csv")))
-                self.assertIn("y1", result["states"])
+                self.assertEqual(result["columns"], ["y1", "y2"])
 
     def test_forecast_goes_on_with_growing_bars(self):
         self.succeed("forecast", "track.kalmia", "track.csv", "--horizon", "5", "-o", "a.csv")

@@ -65,15 +65,16 @@ TEST(Arrays, TruthInputsAndTime) {
                              {"x", counted({2, 3, 2})},
                              {"u", counted({2, 3})},
                              {"t", numbers({3}, {0, 0.5, 2})}});
-  EXPECT_EQ(data.x_names, Names({"true_x1", "true_x2"}));
+  EXPECT_EQ(data.x_names, Names({"true_1", "true_2"}));
   expect_equal(data.series[1].x, {6, 7, 8, 9, 10, 11}, "x");
   EXPECT_EQ(data.u_names, Names({"u"}));
   expect_equal(data.series[1].u, {3, 4, 5}, "u");
   expect_equal(data.series[1].t, {0, 0.5, 2}, "t");
   const Dataset own = made({{"y", counted({2, 2, 1})}, {"t", numbers({2, 2}, {0, 1, 5, 6})}});
   expect_equal(own.series[1].t, {5, 6}, "t");
+  // As many as there are channels need not be these.
   EXPECT_EQ(made({{"y", counted({2, 2})}, {"x", counted({2, 2})}}).x_names,
-            Names({"true_y1", "true_y2"}));
+            Names({"true_1", "true_2"}));
 }
 
 TEST(Arrays, MaskSaysWhatIsMeasured) {

@@ -80,7 +80,9 @@ TEST(EstimatesWriter, Arrays) {
 TEST(EstimatesWriter, Audio) {
   const ScratchFolder folder;
   for (const char* name : {"a.wav", "a.flac"}) {
-    write_estimates(folder.file(name), example_estimates());
+    Estimates estimates = example_estimates();
+    estimates.measured_columns = 1;
+    write_estimates(folder.file(name), estimates);
     const Dataset sound = read_dataset(folder.file(name));
     EXPECT_EQ(sound.series[0].y, std::vector<double>({0.5, 0.25})) << name;
     EXPECT_EQ(sound.step_size(), 1) << name;

@@ -105,7 +105,7 @@ TEST(Npz, WritesEstimates) {
   EXPECT_EQ(array("t").shape, Shape({2, 2}));
   expect_equal(array("lengths").values, {2, 1}, "lengths");
   EXPECT_EQ(array("keys").texts, std::vector<std::string>({"k1", "k2"}));
-  EXPECT_EQ(array("state_names").texts, std::vector<std::string>({"a", "b"}));
+  EXPECT_EQ(array("names").texts, std::vector<std::string>({"a", "b"}));
 }
 
 TEST(Npz, OneSeriesHasNoDimensionForIt) {
@@ -139,7 +139,7 @@ TEST(Npz, ListsTheArraysThereAre) {
   const std::string bytes = npz_of(example_estimates());
   EXPECT_EQ(message_of<DataError>([&] { read_npz("a.npz", bytes, {}); }),
             "a.npz: no array y with the measurements; the arrays are covariance, keys, lengths, "
-            "mean, state_names, t; save it as np.savez(file, y=...)");
+            "mean, names, t; save it as np.savez(file, y=...)");
 }
 
 }  // namespace

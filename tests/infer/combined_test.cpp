@@ -247,7 +247,9 @@ class CalibratedModel : public testing::Test {
 void expect_scaled(const Estimates& found, const Estimates& plain, const Dataset& data,
                    const Model& model, double factor) {
   const int N = model.state_dim(), M = model.meas_dim();
-  const std::vector<double> H_all = model.emission(), R_all = model.noise();
+  const std::vector<double> H_all =
+                                model.emission(std::vector<double>(static_cast<std::size_t>(N))),
+                            R_all = model.noise();
   for (std::size_t s = 0; s < found.series.size(); ++s) {
     EXPECT_EQ(found.series[s].mean, plain.series[s].mean);
     for (int k = 0; k < found.series[s].steps; ++k) {

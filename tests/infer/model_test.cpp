@@ -162,7 +162,8 @@ TEST(Model, TellsItsMatricesInTheUsersUnits) {
   EXPECT_EQ(model.state_dim(), 4);
   EXPECT_EQ(model.meas_dim(), 2);
   EXPECT_EQ(model.measured_names(), (std::vector<std::string>{"north", "east"}));
-  EXPECT_EQ(model.emission(), test::row_major(system.H));
+  EXPECT_EQ(model.emission(std::vector<double>(4)), test::row_major(system.H));
+  EXPECT_THROW(model.emission(std::vector<double>(3)), ConfigError);
   EXPECT_EQ(model.noise(), test::row_major(system.R));
   EXPECT_EQ(nlohmann::json::parse(model.info_json()).at("dt"), 0.5);
 }

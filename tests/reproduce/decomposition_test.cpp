@@ -32,10 +32,15 @@ struct Case {
   }
 };
 
+Decomposition decomposed(const Case& c) {
+  const study::Measure measure = study::linear_measure(std::vector{1.0, 0.0}, 1);
+  return decompose(c.data, study::truth_in_order(c.data, measure), c.innovations,
+                   std::vector{0.25});
+}
+
 TEST(Decomposition, TheReducibleErrorEstimatesTheTrueOne) {
   const Case c(200000);
-  const Decomposition d =
-      decompose(c.data, c.innovations, std::vector{1.0, 0.0}, std::vector{0.25});
+  const Decomposition d = decomposed(c);
   EXPECT_NEAR(d.prediction, 0.09, 1e-12);
   EXPECT_LT(std::abs(d.reducible - d.prediction), 4 * d.standard_error);
   // n^2 - 0.25 + 2 n 0.3 with n of variance 0.25: its variance is 2 0.25^2 + 4 0.09 0.25.
@@ -45,9 +50,7 @@ TEST(Decomposition, TheReducibleErrorEstimatesTheTrueOne) {
 
 TEST(Decomposition, TheStartDoesNotCount) {
   Case c(200);
-  const auto parts = [&c] {
-    return decompose(c.data, c.innovations, std::vector{1.0, 0.0}, std::vector{0.25}).prediction;
-  };
+  const auto parts = [&c] { return decomposed(c).prediction; };
   const double before = parts();
   for (int k = 0; k < kUnscored; ++k) c.innovations[0].residual[static_cast<std::size_t>(k)] += 100;
   EXPECT_EQ(parts(), before);
@@ -57,14 +60,12 @@ TEST(Decomposition, TheStartDoesNotCount) {
 
 TEST(Decomposition, TruthOfTheChannelsAloneWillDo) {
   Case c(500);
-  const double before =
-      decompose(c.data, c.innovations, std::vector{1.0, 0.0}, std::vector{0.25}).prediction;
+  const double before = decomposed(c).prediction;
   c.data.x_names = {"true_y"};
   std::vector<double>& x = c.data.series[0].x;
   for (std::size_t k = 0; k < 500; ++k) x[k] = x[2 * k];
   x.resize(500);
-  EXPECT_EQ(decompose(c.data, c.innovations, std::vector{1.0, 0.0}, std::vector{0.25}).prediction,
-            before);
+  EXPECT_EQ(decomposed(c).prediction, before);
 }
 
 }  // namespace

@@ -30,6 +30,15 @@ Model static_model(const Dataset& data) {
   return fit(data, options).model;
 }
 
+// What evaluate is made of.
+Evaluation scored(const Model& model, const Dataset& data, const Dataset& shown) {
+  const study::Measure measure = study::measure_of(model);
+  return study::score(
+      data, shown, study::truth_by_name(data, model.state_names(), model.measured_names(), measure),
+      model.filter(shown, 1), model.smooth(shown, 1), model.innovations(shown, 1), measure,
+      model.noise());
+}
+
 TEST(Evaluate, ScoresWhatTheModelEstimates) {
   const Dataset data = oscillator();
   const Model model = static_model(data);
@@ -48,11 +57,8 @@ TEST(Evaluate, ScoresWhatTheModelEstimates) {
   EXPECT_FALSE(e.gap_mse_filtered);
   EXPECT_FALSE(e.hidden_mse_filtered);
   // Part by part: nothing is exchanged on the way.
-  const Estimates filtered = model.filter(data, 1), smoothed = model.smooth(data, 1);
-  EXPECT_EQ(e.log_likelihood, filtered.log_likelihood);
-  EXPECT_EQ(e.to_json(), study::score(data, data, filtered, smoothed, model.innovations(data, 1),
-                                      model.emission(), model.noise())
-                             .to_json());
+  EXPECT_EQ(e.log_likelihood, model.filter(data, 1).log_likelihood);
+  EXPECT_EQ(e.to_json(), scored(model, data, data).to_json());
 }
 
 TEST(Evaluate, HidesMeasurementsFromTheModel) {
@@ -69,9 +75,7 @@ TEST(Evaluate, HidesMeasurementsFromTheModel) {
   EXPECT_GT(*e.hidden_mse_smoothed, 0.09);
   EXPECT_LT(*e.hidden_mse_smoothed, *e.hidden_mse_filtered);
   const Dataset shown = study::shown_data(data, options);
-  EXPECT_EQ(e.to_json(), study::score(data, shown, model.filter(shown, 1), model.smooth(shown, 1),
-                                      model.innovations(shown, 1), model.emission(), model.noise())
-                             .to_json());
+  EXPECT_EQ(e.to_json(), scored(model, data, shown).to_json());
   // Without truth all but the hidden values' error goes.
   data.x_names.clear();
   for (Series& series : data.series) series.x.clear();

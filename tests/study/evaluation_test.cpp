@@ -57,9 +57,16 @@ ModelRun run(const LinearModel& model, const Dataset& data) {
   return out;
 }
 
+Evaluation scored(const Dataset& data, const Dataset& shown, const ModelRun& done,
+                  const std::vector<double>& H, const std::vector<double>& R) {
+  const Measure measure = linear_measure(H, data.y_names.size());
+  return score(data, shown, truth_in_order(data, measure), done.filtered, done.smoothed,
+               done.innovations, measure, R);
+}
+
 Evaluation score_run(const LinearModel& model, const Dataset& data, const Dataset& shown) {
   const ModelRun done = run(model, shown);
-  return score(data, shown, done.filtered, done.smoothed, done.innovations, model.H, model.R);
+  return scored(data, shown, done, model.H, model.R);
 }
 
 // Four series of a random system with three states of which two are measured, a tenth missing.
@@ -110,9 +117,7 @@ struct Small {
     done.innovations[0].residual = {1, kNan, kNan, -3};
     done.innovations[0].covariance = {2, 2, 2, 3};
   }
-  Evaluation result() const {
-    return score(data, shown, done.filtered, done.smoothed, done.innovations, H, R);
-  }
+  Evaluation result() const { return scored(data, shown, done, H, R); }
 };
 
 TEST(Score, ComputesEveryFigureAsByHand) {
@@ -304,8 +309,7 @@ TEST(Score, MeasuringEverythingScoresStatesAndChannels) {
   std::vector<double> H = model.H;
   H[0] = 2;
   const ModelRun done = run(model, data);
-  const Evaluation other =
-      score(data, data, done.filtered, done.smoothed, done.innovations, H, model.R);
+  const Evaluation other = scored(data, data, done, H, model.R);
   EXPECT_FALSE(other.state_mse_filtered);
   EXPECT_TRUE(other.nees);
 }
@@ -366,41 +370,6 @@ TEST(ShownData, NamesEveryOptionThatIsWrong) {
   } catch (const ConfigError& error) {
     const std::string message = error.what();
     for (const char* part : {"hide = 1", "hide_run = 0", "threads = -1"})
-      EXPECT_NE(message.find(part), std::string::npos) << part << " in " << message;
-  }
-}
-
-TEST(MatchingTruth, TakesTheModelsColumnsInItsOrder) {
-  Dataset data;
-  data.x_names = {"true_speed", "true_b", "true_a", "true_a_rate", "true_b_rate"};
-  data.series.resize(1);
-  data.series[0].steps = 2;
-  data.series[0].x = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-  const Dataset states = with_matching_truth(data, {"a", "a_rate", "b", "b_rate"}, {"a", "b"});
-  EXPECT_EQ(states.x_names,
-            (std::vector<std::string>{"true_a", "true_a_rate", "true_b", "true_b_rate"}));
-  EXPECT_EQ(states.series[0].x, (std::vector<double>{3, 4, 2, 5, 8, 9, 7, 10}));
-  const Dataset channels = with_matching_truth(data, {"a", "a_jerk", "b", "b_rate"}, {"a", "b"});
-  EXPECT_EQ(channels.x_names, (std::vector<std::string>{"true_a", "true_b"}));
-  EXPECT_EQ(channels.series[0].x, (std::vector<double>{3, 2, 8, 7}));
-  const Dataset neither = with_matching_truth(data, {"c", "d"}, {"c"});
-  EXPECT_EQ(neither.x_names, data.x_names);
-  EXPECT_EQ(neither.series[0].x, data.series[0].x);
-}
-
-TEST(TruthKind, GoesByTheNumberOfColumns) {
-  Dataset data;
-  data.source = "track.csv";
-  EXPECT_EQ(truth_kind(data, 6, 2), TruthKind::None);
-  data.x_names = {"a", "b"};
-  EXPECT_EQ(truth_kind(data, 6, 2), TruthKind::Channels);
-  EXPECT_EQ(truth_kind(data, 2, 1), TruthKind::States);
-  try {
-    truth_kind(data, 6, 3);
-    FAIL() << "no exception";
-  } catch (const DataError& error) {
-    const std::string message = error.what();
-    for (const char* part : {"track.csv", "2 columns", "3 (", "6 ("})
       EXPECT_NE(message.find(part), std::string::npos) << part << " in " << message;
   }
 }

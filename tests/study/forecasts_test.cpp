@@ -38,10 +38,16 @@ const Linear& linear() {
   return made;
 }
 
+Truth states_of(const Dataset& data) {
+  return truth_by_name(data, linear().model.state_names(), linear().model.measured_names(),
+                       measure_of(linear().model));
+}
+
 // The right model's bars cover what they claim at every horizon, and errors grow with it. 38 places
 // to forecast from, 6 states: 228 values.
 TEST(Forecasts, BarsOfTheRightModelCover) {
-  const auto scores = score_forecasts(linear().model, linear().data, TruthKind::States, 10, 1);
+  const auto scores =
+      score_forecasts(linear().model, linear().data, states_of(linear().data), 10, 1);
   ASSERT_EQ(scores.size(), 10u);
   double mean = 0;
   for (const ForecastScore& each : scores) {
@@ -61,7 +67,7 @@ TEST(Forecasts, TheStepsComparedAreThoseThatFollow) {
   series.x.resize(205 * N);
   series.y.resize(205 * M);
   if (!series.t.empty()) series.t.resize(205);
-  const auto scores = score_forecasts(linear().model, data, TruthKind::States, 5, 1);
+  const auto scores = score_forecasts(linear().model, data, states_of(data), 5, 1);
   Dataset begin = data;
   begin.series[0].steps = 200;
   begin.series[0].x.resize(200 * N);
@@ -77,7 +83,7 @@ TEST(Forecasts, TheStepsComparedAreThoseThatFollow) {
 }
 
 TEST(Forecasts, WithoutTruthTheMeasurementsCount) {
-  const auto scores = score_forecasts(linear().model, linear().data, TruthKind::None, 3, 1);
+  const auto scores = score_forecasts(linear().model, linear().data, Truth(), 3, 1);
   ASSERT_EQ(scores.size(), 3u);
   // The noise is part of what is compared with.
   for (const ForecastScore& each : scores) {
@@ -90,12 +96,12 @@ TEST(Forecasts, SeriesThatAreTooShortAreRefused) {
   Dataset data = linear().data;
   data.source = "short.npz";
   EXPECT_EQ(message_of<DataError>(
-                [&] { score_forecasts(linear().model, data, TruthKind::States, 8000, 1); }),
+                [&] { score_forecasts(linear().model, data, states_of(data), 8000, 1); }),
             "short.npz: horizon = 8000, but no series to compare with is longer; choose a smaller "
             "one");
   // So is one without truth, where there is some.
   data.series[0].x.clear();
-  EXPECT_THROW(score_forecasts(linear().model, data, TruthKind::States, 5, 1), DataError);
+  EXPECT_THROW(score_forecasts(linear().model, data, states_of(data), 5, 1), DataError);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(FitLatent, TheModelNamesThemAndSurvivesItsFile) {
   const Dataset data = oscillation(600, 3);
   const Model model = fit(data, options_with(1)).model;
   EXPECT_EQ(model.state_names(), (std::vector<std::string>{"y", "latent_1"}));
-  EXPECT_EQ(model.emission(), (std::vector<double>{1, 0}));
+  EXPECT_EQ(model.emission(std::vector<double>(2)), (std::vector<double>{1, 0}));
   const ScratchFolder folder;
   model.save(folder.file("m.kalmia"));
   EXPECT_EQ(Model::load(folder.file("m.kalmia")).filter(data, 1).series[0].mean,
