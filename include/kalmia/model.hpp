@@ -42,7 +42,8 @@ struct Estimates {
 /// begin with `latent_`. "-" is standard output, as CSV. The file appears whole or not at all.
 void write_estimates(const std::string& path, const Estimates& estimates);
 
-/// The innovations of one series: y[k] - H x[k|<k] and their covariance.
+/// The innovations of one series: y[k] - H x[k|<k] and their covariance. That of Student-t noise is
+/// Model::noise().
 struct Innovations {
   std::vector<double> residual;    ///< (steps, M), NaN where missing
   std::vector<double> covariance;  ///< (steps, M, M)
@@ -105,8 +106,10 @@ class Model {
   const std::vector<std::string>& state_names() const;
   const std::vector<std::string>& measured_names() const;
   const std::vector<std::string>& input_names() const;
-  /// H (M x N) and R (M x M; the mean over members), in the user's units, row-major. Where the data
-  /// say how noisy each value is, R is that of a value of typical noise.
+  /// H (M x N) and the covariance of the measurement noise (M x M; the mean over members), in the
+  /// user's units, row-major. Where the data say how noisy each value is, it is that of a value of
+  /// typical noise. That of Student-t noise is wider than R, by nu / (nu - 2); for nu <= 2, where
+  /// there is none, the one that gives Gaussian noise the same 95 % interval.
   std::vector<double> emission() const;
   std::vector<double> noise() const;
   /// Everything about the model but its weights: options, scaling, how training went; JSON text.
