@@ -64,10 +64,12 @@ Values values_of(const ScaledData& data, const std::vector<Stretch>& training) {
   return values;
 }
 
+// Of an even number, the mean of the two in the middle.
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return values.size() % 2 == 1 ? *middle
+                                : 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
 // Replaces the outliers of channel m, of M.
@@ -84,8 +86,8 @@ void replace_outliers(std::size_t m, std::size_t M, Values& values) {
     for (std::size_t i = m + 2 * M; i + 2 * M < own.size(); i += M) {
       std::vector<double> near;
       for (std::size_t j = i - 2 * M; j <= i + 2 * M; j += M)
-        if (!std::isnan(own[j])) near.push_back(own[j]);
-      if (std::isnan(own[i]) || near.size() < 3) continue;
+        if (j != i && !std::isnan(own[j])) near.push_back(own[j]);
+      if (std::isnan(own[i]) || near.size() < 2) continue;
       places.push_back({&own[i], median_of(near)});
       distances.push_back(std::abs(own[i] - places.back().median));
     }

@@ -25,10 +25,9 @@ struct NoiseCeiling {
 /// 0.25), but for `random-linear`, whose own spectrum leaves no band free; a random walk has a
 /// fourth of its steps' variance.
 ///
-/// With `outliers` (noise of heavy tails) values that are far from their neighbours are replaced by
-/// the median of the five of which they are the middle: further than four deviations (1.48 times
-/// the median) of such distances. What is left is the noise without its outliers, which R stands
-/// for.
+/// With `outliers` (noise of heavy tails) values that are far from the median of the four around
+/// them are replaced by it: further than four deviations (1.48 times the median) of such distances.
+/// What is left is the noise without its outliers, which R stands for.
 NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training, bool full,
                            bool outliers = false);
 
