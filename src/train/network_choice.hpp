@@ -19,8 +19,9 @@ namespace kalmia::train {
 ///
 ///   C_static + (E_networks - E_static) <= kHonest C_networks.
 ///
-/// (Differences of E are known better than E itself, which depends on how well R and the degrees of
-/// freedom describe the noise.)
+/// Differences of E are known better than E itself, which depends on how well R and the degrees of
+/// freedom describe the noise; so the static model's bars are taken for right. Where they are too
+/// wide this asks too much, and networks that might help are left out.
 inline constexpr double kHonest = 1.5;  // of a Gaussian error, 0.89 is within its 95 % bars then
 std::string against_networks(const model::LearnedModel<float>& fixed,
                              const model::LearnedModel<float>& trained, const ScaledData& data,
