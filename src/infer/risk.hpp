@@ -39,8 +39,9 @@ struct Risk {
 /// which no outlier can carry away: every term is bounded. With e the noise, d = y_s - h and
 /// f(u) = w(u) u^2, f(e - d) = f(e) - f'(e) d + f''(e) d^2 / 2 + ...; the mean of f(e) is 1, that
 /// of f'(e) d is, by parts, that of 2 nu / (nu + 3) w(e) dd / dy, and that of f''(e) / 2 is c. So
-/// it is right to second order in errors that are small beside the noise (larger ones come out too
-/// small), exact as nu grows, and 1 for estimates that follow the measurements.
+/// it is right to second order in errors that are small beside the noise, and exact as nu grows.
+/// Larger errors come out too small: for estimates that are the measurements it is
+/// (nu - 1) (nu + 5) / ((nu + 1) (nu + 2)), which is 0.8 for nu = 3.
 ///
 /// NaN if nothing that counts is measured. Of long data the first kMostRiskSteps count. May throw
 /// NumericalError.

@@ -98,8 +98,7 @@ TEST(WindowRobust, TheGradientOfARecurrentModelIsExact) {
   }
 }
 
-// What the weights of a window are, they are as data: the same states, and the same loss of
-// Gaussian noise so scaled.
+// As data, the weights that were chosen give the same states.
 TEST(WindowRobust, ChosenWeightsAreWhatTheStatesHave) {
   for_each_isa([] {
     model::ArchitectureOptions options;
