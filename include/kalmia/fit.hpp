@@ -52,7 +52,8 @@ struct ModelOptions {
   /// channel. `auto`: as the data say, else `learn`.
   std::string noise = "auto";
   /// Tails of the measurement noise: `gaussian`, the degrees of freedom of Student's t (`4`;
-  /// outliers then count less), or `learn`.
+  /// outliers then count less), or `learn`. The noise's standard deviation is then that of its core:
+  /// the scale of Student's t.
   std::string tails = "gaussian";
   /// What reads the measurements: `gru` (the paper's), `lstm`, or `conv`, a causal convolution.
   std::string encoder = "gru";

@@ -45,7 +45,8 @@ struct Estimates {
 /// alone. "-" is standard output, as CSV. The file appears whole or not at all.
 void write_estimates(const std::string& path, const Estimates& estimates);
 
-/// The innovations of one series: y[k] - h(x[k|<k]) and their covariance, with H at x[k|<k].
+/// The innovations of one series: y[k] - h(x[k|<k]) and their covariance, with H at x[k|<k]. That of
+/// Student-t noise is Model::noise().
 struct Innovations {
   std::vector<double> residual;    ///< (steps, M), NaN where missing
   std::vector<double> covariance;  ///< (steps, M, M)
@@ -111,8 +112,10 @@ class Model {
   /// H (M x N), the Jacobian of what is measured at the state x (N), in the user's units,
   /// row-major. It is the same everywhere unless an emission is not linear.
   std::vector<double> emission(std::span<const double> x) const;
-  /// R (M x M; the mean over members), in the user's units, row-major. Where the data say how noisy
-  /// each value is, R is that of a value of typical noise.
+  /// The covariance of the measurement noise (M x M; the mean over members), in the user's units,
+  /// row-major. Where the data say how noisy each value is, it is that of a value of typical noise.
+  /// That of Student-t noise is wider than R, by nu / (nu - 2); for nu <= 2, where there is none,
+  /// the one that gives Gaussian noise the same 95 % interval.
   std::vector<double> noise() const;
   /// Everything about the model but its weights: options, scaling, how training went; JSON text.
   std::string info_json() const;

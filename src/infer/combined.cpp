@@ -7,6 +7,7 @@
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
 #include "kalman/classical_batch.hpp"
+#include "kalman/student.hpp"
 #include "model/even_steps.hpp"
 
 namespace kalmia::infer {
@@ -55,16 +56,18 @@ std::vector<double> noise_parts(const model::LearnedModel<float>& model, const M
   return out;
 }
 
-// y - H x[k|<k] and H P[k|<k] H' + R of series `i` of a pass, in the user's units, and H x[k|<k]
-// without its offset. `y`: the measurements in the model's units, where a large offset takes no
-// digits; `weight`: those of their noise, or null.
+// y - H x[k|<k] and H P[k|<k] H' + the noise's covariance of series `i` of a pass, in the user's
+// units, and H x[k|<k] without its offset. `y`: the measurements in the model's units, where a
+// large offset takes no digits; `weight`: those of their noise, or null.
 Innovations innovations_of(const model::LearnedModel<float>& model, const FilterPass& pass, int i,
                            const double* y, const double* weight, std::vector<double>& y_pred) {
   const int N = model.state_dim();
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const auto steps = static_cast<std::size_t>(pass.lengths[static_cast<std::size_t>(i)]);
   const std::vector<double>& unit = model.description().units.y_scale;
-  const std::vector<double>& R = model.emission().R();
+  const double tails = model.description().tails;
+  const std::vector<double> R =
+      tails > 0 ? kalman::student_covariance(tails, model.emission().R()) : model.emission().R();
   std::vector<double> HPH(M * M);
   Innovations out;
   out.residual.resize(steps * M);

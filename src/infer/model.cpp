@@ -7,6 +7,7 @@
 #include "infer/mixture.hpp"
 #include "infer/model_impl.hpp"
 #include "infer/stream_impl.hpp"
+#include "kalman/student.hpp"
 #include "model/model_file.hpp"
 
 namespace kalmia {
@@ -67,7 +68,7 @@ Estimates Model::measured(const Estimates& states) const {
   return result;
 }
 
-// That of a mixture is the mean of its members'.
+// That of a mixture is the mean of its members'. All have the same tails.
 std::vector<double> Model::noise() const {
   std::vector<double> R;
   int count = 0;
@@ -75,7 +76,9 @@ std::vector<double> Model::noise() const {
     R.resize(member->emission().R().size());
     infer::add_to_mean(++count, member->emission().R(), R);
   }
-  const std::vector<double>& scale = impl_->learned->description().units.y_scale;
+  const model::ModelDescription& description = impl_->learned->description();
+  if (description.tails > 0) R = kalman::student_covariance(description.tails, R);
+  const std::vector<double>& scale = description.units.y_scale;
   for (std::size_t i = 0; i < scale.size(); ++i)
     for (std::size_t j = 0; j < scale.size(); ++j) R[i * scale.size() + j] *= scale[i] * scale[j];
   return R;

@@ -3,10 +3,10 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/random.hpp"
 #include "infer/filter_pass.hpp"
+#include "infer/refine.hpp"
 #include "kalman/classical_batch.hpp"
 
 namespace kalmia::infer {
@@ -17,7 +17,7 @@ using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 // s of the comment in the header.
 constexpr double kStep = 0.25;
 
-// Noise of all values (steps x M) of each piece, with covariance R.
+// Noise of all values (steps x M) of each piece, with covariance R, or as their weights say.
 std::vector<std::vector<double>> draw_noise(const model::LearnedModel<float>& model,
                                             std::span<const Piece> pieces, int probe) {
   const int M = model.meas_dim();
@@ -33,69 +33,119 @@ std::vector<std::vector<double>> draw_noise(const model::LearnedModel<float>& mo
       const Eigen::VectorXd n = root * signs;
       own.insert(own.end(), n.begin(), n.end());
     }
+    if (each.weight != nullptr)
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] /= std::sqrt(each.weight[i]);
   }
   return noise;
 }
 
-// h of the smoothed states, steps x M of each piece, after y has moved by `times` this noise.
-std::vector<std::vector<double>> smoothed_measurements(
-    const model::LearnedModel<float>& model, std::span<const Piece> pieces, RiskOf smoother,
-    const std::vector<std::vector<double>>& noise, double times, ThreadTeam& team) {
+// h of the estimated states and its variances, steps x M of each piece.
+struct Estimated {
+  std::vector<std::vector<double>> y, variance;
+};
+
+// After y has moved by `times` this noise.
+Estimated estimated(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+                    RiskOf estimator, const std::vector<std::vector<double>>& noise, double times,
+                    ThreadTeam& team) {
   const int M = model.meas_dim(), N = model.state_dim();
-  std::vector<std::vector<double>> y;
+  Estimated result;
   std::vector<Piece> moved;
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const Piece& piece = moved.emplace_back(pieces[p]);
-    std::vector<double>& own = y.emplace_back(noise[p]);
+    std::vector<double>& own = result.y.emplace_back(noise[p]);
     for (std::size_t i = 0; i < own.size(); ++i) own[i] = piece.y[i] + times * own[i];
     moved.back().y = own.data();
   }
   const auto name = [](int piece) { return "piece " + std::to_string(piece + 1); };
   FilterPass pass = run_pass(model, moved, {true, true, true}, team, name);
-  if (smoother == RiskOf::Linearized)
+  if (estimator == RiskOf::Linearized) {
     smooth_pass(pass, team, name);
-  else
+    refine_pass(model, moved, pass, {}, team, name);
+  } else if (estimator == RiskOf::Networks) {
     smooth_by_networks(model, moved, pass, team, name);
-  for (std::size_t p = 0; p < pieces.size(); ++p)
-    for (int k = 0; k < moved[p].steps; ++k)
-      model.measure(pass.moments.smoothed.mean.data() +
-                        kalman::row_at(pass.moments, static_cast<int>(p), k, N),
-                    y[p].data() + static_cast<std::ptrdiff_t>(k) * M);
-  return y;
+  }
+  const Moments& moments =
+      estimator == RiskOf::Filtered ? pass.moments.filtered : pass.moments.smoothed;
+  std::vector<double> H = model.expert().H;
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    std::vector<double>& variance = result.variance.emplace_back();
+    for (int k = 0; k < moved[p].steps; ++k) {
+      const double* x =
+          moments.mean.data() + kalman::row_at(pass.moments, static_cast<int>(p), k, N);
+      const double* P =
+          moments.covariance.data() + kalman::row_at(pass.moments, static_cast<int>(p), k, N * N);
+      model.measure(x, result.y[p].data() + static_cast<std::ptrdiff_t>(k) * M);
+      if (model.expert().emission != nullptr) H = model.emission_at(x);
+      for (int m = 0; m < M; ++m) {
+        const double* h = H.data() + static_cast<std::ptrdiff_t>(m) * N;
+        double sum = 0;
+        for (int i = 0; i < N; ++i)
+          for (int j = 0; j < N; ++j) sum += h[i] * P[i * N + j] * h[j];
+        variance.push_back(sum);
+      }
+    }
+  }
+  return result;
+}
+
+// Of a residual u in units of the noise: what stands for u^2 and for the 2 before dy_s / dy, and
+// what the estimate is divided by.
+struct Terms {
+  double square, slope, divisor;
+};
+
+Terms terms_of(double u, double nu) {
+  if (nu == 0) return {u * u, 2, 1};
+  const double w = (nu + 1) / (nu + u * u);
+  return {w * u * u, 2 * nu / (nu + 3) * w, (nu + 1) * (nu + 2) / ((nu + 3) * (nu + 5))};
 }
 
 }  // namespace
 
-double estimated_risk(const model::LearnedModel<float>& model, std::span<const Piece> all,
-                      std::span<const Counted> counted, RiskOf smoother, ThreadTeam& team,
-                      int probes) {
+Risk estimated_risk(const model::LearnedModel<float>& model, std::span<const Piece> all,
+                    std::span<const Counted> counted, RiskOf estimator, ThreadTeam& team,
+                    int probes) {
   const auto M = static_cast<std::size_t>(model.meas_dim());
+  const double nu = model.description().tails;
   const std::vector<Piece> pieces = first_steps(all, kMostRiskSteps);
-  double sum = 0, count = 0;
-  // f takes a measured value that counts: its piece, its place in it and R.
+  Risk sum;
+  double count = 0;
+  Estimated found;
+  // f takes a measured value that counts: its piece, its place in it, R, and the terms of its
+  // residual.
   const auto for_each_value = [&](const auto& f) {
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       const auto end = static_cast<std::size_t>(std::min(counted[p].end, pieces[p].steps)) * M;
-      for (std::size_t i = static_cast<std::size_t>(counted[p].begin) * M; i < end; ++i)
-        if (!std::isnan(pieces[p].y[i])) f(p, i, model.emission().R()[i % M * (M + 1)]);
+      for (std::size_t i = static_cast<std::size_t>(counted[p].begin) * M; i < end; ++i) {
+        if (std::isnan(pieces[p].y[i])) continue;
+        double R = model.emission().R()[i % M * (M + 1)];
+        if (pieces[p].weight != nullptr) R /= pieces[p].weight[i];
+        f(p, i, R, terms_of((pieces[p].y[i] - found.y[p][i]) / std::sqrt(R), nu));
+      }
     }
   };
   for (int probe = 0; probe < probes; ++probe) {
     const auto noise = draw_noise(model, pieces, probe);
-    const auto up = smoothed_measurements(model, pieces, smoother, noise, kStep, team);
-    const auto down = smoothed_measurements(model, pieces, smoother, noise, -kStep, team);
-    for_each_value([&](std::size_t p, std::size_t i, double R) {
-      sum += 2 * noise[p][i] * (up[p][i] - down[p][i]) / (2 * kStep) / R / probes;
-    });
-    if (probe > 0) continue;
-    const auto y_s = smoothed_measurements(model, pieces, smoother, noise, 0, team);
-    for_each_value([&](std::size_t p, std::size_t i, double R) {
-      const double r = pieces[p].y[i] - y_s[p][i];
-      sum += (r * r - R) / R;
-      count += 1;
+    const auto moved = [&](double times) {
+      return estimated(model, pieces, estimator, noise, times, team);
+    };
+    if (probe == 0) {
+      found = moved(0);
+      for_each_value([&](std::size_t p, std::size_t i, double R, const Terms& terms) {
+        sum.error += (terms.square - 1) / terms.divisor;
+        sum.claimed += found.variance[p][i] / R;
+        count += 1;
+      });
+    }
+    const Estimated up = moved(kStep), down = moved(-kStep);
+    for_each_value([&](std::size_t p, std::size_t i, double R, const Terms& terms) {
+      sum.error += terms.slope * noise[p][i] * (up.y[p][i] - down.y[p][i]) / (2 * kStep) / R /
+                   terms.divisor / probes;
     });
   }
-  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+  if (count == 0) return {std::nan(""), std::nan("")};
+  return {sum.error / count, sum.claimed / count};
 }
 
 }  // namespace kalmia::infer

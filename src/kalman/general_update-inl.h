@@ -10,14 +10,16 @@
 
 #include "kalman/general_update.hpp"
 #include "kalman/robust-inl.h"
+#include "kalman/student_density-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::kalman::HWY_NAMESPACE {
 
 /// y = h(x) + r, r ~ N(0, D^-1/2 R D^-1/2), D = diag(weights): the given ones times those of
-/// Student-t noise, which add nu sum (w - 1 - log w) to nll; their choice makes this step's loss
-/// stationary in them. They count as constants in the adjoint: what they do to later steps is left
-/// out.
+/// Student-t noise. Those are chosen for the state (robust_weights), and count as constants in the
+/// adjoint of x_filt and P_filt: what they do to later steps is left out. The loss of Student-t
+/// noise does not use them; it is that of StudentDensity, the weights integrated out, and its
+/// adjoint is exact.
 ///
 /// Holds no data of its own: `lines` has general_update_lines(N, M) of them.
 class GeneralUpdate {
@@ -42,6 +44,7 @@ class GeneralUpdate {
     d_y_ = take(M_);
     d_H_ = take(M_ * N_);
     d_R_eff_ = take(M_ * M_);
+    no_loss_ = take(1);
     scratch_ = lines;
   }
 
@@ -53,13 +56,8 @@ class GeneralUpdate {
     const LaneBits failed = update_forward<double>(lane_emission(), y, observed, at.x, P_pred,
                                                    x_filt, P_filt, nll, tape, scratch_);
     if (emission_.robust != nullptr) {
-      ln::Line<double> sum = ln::zero<double>();
-      for (int i = 0; i < M_; ++i) {
-        const ln::Line<double> w = ln::load(entry(robust_, i));
-        sum = sum + (w - ln::broadcast(1.0) - ln::log_positive(w));
-      }
-      ln::store(ln::fma(ln::broadcast(emission_.robust->degrees_of_freedom), sum, ln::load(nll)),
-                nll);
+      Innovation innovation(*this, y, observed, at.x, P_pred);
+      innovation.density.forward(innovation.r, innovation.B, innovation.R, observed, nll);
     }
     return broken | failed;
   }
@@ -72,9 +70,12 @@ class GeneralUpdate {
                              double* d_P_pred, double* d_R, double* d_theta) {
     static_cast<void>(prepare(at, y, observed, given, P_pred));
     ln::set_zero(M_ * M_, d_R_eff_);
-    update_backward<double>(lane_emission(), observed, P_filt, tape, d_nll, d_x_filt, d_P_filt,
-                            d_x_pred, d_P_pred, d_y_, d_H_, d_R_eff_, scratch_);
+    const bool student = emission_.robust != nullptr;
+    if (student) ln::store(ln::zero<double>(), no_loss_);
+    update_backward<double>(lane_emission(), observed, P_filt, tape, student ? no_loss_ : d_nll,
+                            d_x_filt, d_P_filt, d_x_pred, d_P_pred, d_y_, d_H_, d_R_eff_, scratch_);
     scale_noise<Put::Add, double>(M_, weights_, d_R_eff_, d_R);
+    if (student) add_density_backward(at, y, observed, given, P_pred, d_nll, d_P_pred, d_R);
     if (emission_.map == nullptr) {
       predicted_backward<double>(lane_emission(), at.x, d_y_, d_x_pred, d_H_);
       return;
@@ -89,6 +90,51 @@ class GeneralUpdate {
  private:
   LaneEmission<double> lane_emission() const {
     return {N_, M_, H_, R_eff_, emission_.map == nullptr ? nullptr : y_pred_};
+  }
+
+  // The innovation of Student-t noise and its density, in scratch_.
+  struct Innovation {
+    Innovation(const GeneralUpdate& update, const double* y, const double* observed,
+               const double* x_pred, const double* P_pred)
+        : r(update.scratch_),
+          B(entry(r, update.M_)),
+          R(entry(B, update.M_ * update.M_)),
+          G(entry(R, update.M_ * update.M_)),
+          rest(entry(G, update.N_ * update.M_)),
+          density(update.M_, update.emission_.robust->nodes,
+                  entry(rest, update.M_ + 2 * update.M_ * update.M_ + update.N_ * update.M_)) {
+      masked_innovation<double>(update.given_emission(), y, observed, x_pred, P_pred, r, B, R, G);
+    }
+    double *r, *B, *R, *G, *rest;
+    StudentDensity density;
+  };
+
+  // Adds the adjoint of the density of r = y - y_pred with B = H P_pred H' and R as given:
+  //   d_y += d_r,  d_H += 2 d_B H P_pred,  d_P_pred += H' d_B H.
+  void add_density_backward(const MapPoint& at, const double* y, const double* observed,
+                            const double* given, const double* P_pred, const double* d_nll,
+                            double* d_P_pred, double* d_R) {
+    Innovation innovation(*this, y, observed, at.x, P_pred);
+    double* d_r = innovation.rest;
+    double* d_B = entry(d_r, M_);
+    double* d_R_given = entry(d_B, M_ * M_);
+    double* d_BH = entry(d_R_given, M_ * M_);
+    innovation.density.forward(innovation.r, innovation.B, innovation.R, observed, no_loss_);
+    innovation.density.backward(innovation.r, innovation.B, innovation.R, observed, d_nll, d_r, d_B,
+                                d_R_given);
+    ln::add_scaled(M_, 1.0, d_r, d_y_);
+    ln::multiply<Put::Set, double>(M_, M_, N_, d_B, H_, d_BH);
+    ln::multiply_tn_symmetric<Put::Add, double>(N_, M_, H_, d_BH, d_P_pred);
+    ln::scale_lines(M_ * N_, 2.0, d_BH);
+    ln::multiply<Put::Add, double>(M_, N_, N_, d_BH, P_pred, d_H_);
+    if (given == nullptr)
+      ln::add_scaled(M_ * M_, 1.0, d_R_given, d_R);
+    else
+      scale_noise<Put::Add, double>(M_, given, d_R_given, d_R);
+  }
+
+  LaneEmission<double> given_emission() const {
+    return {N_, M_, H_, R_given_, emission_.map == nullptr ? nullptr : y_pred_};
   }
 
   // Sets H, y_pred, the weights and R_eff.
@@ -106,10 +152,8 @@ class GeneralUpdate {
     LaneBits broken = 0;
     if (emission_.robust != nullptr) {
       scale_noise<Put::Set, double>(M_, weights_, R_, R_given_);
-      const LaneEmission<double> h{N_, M_, H_, R_given_,
-                                   emission_.map == nullptr ? nullptr : y_pred_};
-      broken = robust_weights<double>(h, *emission_.robust, y, observed, at.x, P_pred, robust_,
-                                      scratch_);
+      broken = robust_weights<double>(given_emission(), *emission_.robust, y, observed, at.x,
+                                      P_pred, robust_, scratch_);
       for (int i = 0; i < M_; ++i)
         ln::store(ln::load(entry(weights_, i)) * ln::load(entry(robust_, i)), entry(weights_, i));
     }
@@ -121,7 +165,7 @@ class GeneralUpdate {
   int N_, M_;
   double* map_scratch_;
   double *H_, *y_pred_, *R_, *R_given_, *R_eff_, *weights_, *robust_, *d_y_, *d_H_, *d_R_eff_,
-      *scratch_;
+      *no_loss_, *scratch_;
 };
 
 }  // namespace kalmia::kalman::HWY_NAMESPACE

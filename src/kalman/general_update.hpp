@@ -7,6 +7,7 @@
 #include "kalman/emission_map.hpp"
 #include "kalman/robust.hpp"
 #include "kalman/scratch.hpp"
+#include "kalman/student_density.hpp"
 
 namespace kalmia::kalman {
 
@@ -18,8 +19,9 @@ struct GeneralEmission {
 
 /// Lines that a GeneralUpdate works in.
 constexpr int general_update_lines(int N, int M) {
-  return 2 * M * N + 4 * M * M + 4 * M +
-         std::max(update_scratch_lines(N, M), robust_scratch_lines(N, M));
+  return 2 * M * N + 4 * M * M + 4 * M + 1 +
+         std::max({update_scratch_lines(N, M), robust_scratch_lines(N, M),
+                   2 * N * M + 4 * M * M + 2 * M + student_density_lines(M)});
 }
 
 }  // namespace kalmia::kalman

@@ -1,6 +1,7 @@
 // What a caller of robust-inl.h sets and allocates.
 #pragma once
 
+#include "kalman/student_nodes.hpp"
 #include "lanes/panel.hpp"
 
 namespace kalmia::kalman {
@@ -17,6 +18,9 @@ struct RobustOptions {
   /// 1e-4 (median), 6e-3 (95 %) and 0.1 (worst) where H P_pred H' is R at most, and by 1e-3, 0.4
   /// and 5 where it is 10 R; there 20 rounds leave 2e-3 (95 %).
   int iterations = 5;
+
+  /// Of these degrees of freedom, for the likelihood.
+  StudentNodes nodes{degrees_of_freedom};
 };
 
 /// Scratch of robust_weights, in lines.

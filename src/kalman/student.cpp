@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "kalman/student_nodes.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::kalman {
@@ -91,7 +92,54 @@ double largest_at(const std::function<double(double)>& f, double low, double hig
   return f(middle) > best_value ? middle : point(best);
 }
 
+// The derivative of log Gamma(x), x > 0: the asymptotic series, from 10 on.
+double digamma(double x) {
+  double sum = 0;
+  for (; x < 10; ++x) sum -= 1 / x;
+  const double square = 1 / (x * x);
+  return sum + std::log(x) - 0.5 / x -
+         square * (1.0 / 12 - square * (1.0 / 120 - square * (1.0 / 252 - square / 240)));
+}
+
+// P(|t| < x).
+double within(const StudentNodes& nodes, double x) {
+  double sum = 0;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(nodes.count); ++k)
+    sum += std::exp(nodes.log_share[k]) * std::erf(x * std::sqrt(0.5 * nodes.weight[k]));
+  return sum;
+}
+
 }  // namespace
+
+double student_variance(double degrees_of_freedom) {
+  constexpr double kNormal = 1.959963984540054;
+  if (degrees_of_freedom > 2) return degrees_of_freedom / (degrees_of_freedom - 2);
+  const StudentNodes nodes(degrees_of_freedom);
+  double low = kNormal, high = 100;
+  while (high - low > 1e-9) {
+    const double middle = 0.5 * (low + high);
+    (within(nodes, middle) < 0.95 ? low : high) = middle;
+  }
+  return low * low / (kNormal * kNormal);
+}
+
+std::vector<double> student_covariance(double degrees_of_freedom, const std::vector<double>& R) {
+  const double nu = degrees_of_freedom;
+  const double variance = student_variance(nu);
+  const double between =
+      nu > 2 ? 0.5 * nu * std::exp(2 * (std::lgamma((nu - 1) / 2) - std::lgamma(nu / 2)))
+             : variance;
+  const auto M = static_cast<std::size_t>(std::lround(std::sqrt(R.size())));
+  std::vector<double> covariance = R;
+  for (std::size_t i = 0; i < R.size(); ++i) covariance[i] *= i % (M + 1) == 0 ? variance : between;
+  return covariance;
+}
+
+double student_entropy(double degrees_of_freedom) {
+  const double nu = degrees_of_freedom;
+  return 0.5 * (nu + 1) * (digamma((nu + 1) / 2) - digamma(nu / 2)) + 0.5 * std::log(nu) +
+         std::lgamma(nu / 2) + 0.5 * std::log(std::numbers::pi) - std::lgamma((nu + 1) / 2);
+}
 
 double fit_degrees_of_freedom(std::span<const double> squared_residuals) {
   check_squares(squared_residuals);

@@ -166,7 +166,7 @@ LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> param
     throw ConfigError(
         "model: iterated_noise = " + kalman::number_text(description_.iterated_noise) +
         ", but it must be above 0 and at most 1");
-  robust_.degrees_of_freedom = description_.tails;
+  if (description_.tails > 0) robust_ = {.degrees_of_freedom = description_.tails};
   set_theta(description_.theta.empty() ? expert_.theta() : description_.theta);
   set_parameters(parameters);
 }

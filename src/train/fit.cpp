@@ -150,10 +150,6 @@ class Fitter {
       summary_.training_steps += static_cast<std::size_t>(each.steps());
     for (const train::HeldOut& each : split_.held_out)
       summary_.held_out_steps += static_cast<std::size_t>(each.stretch.end - each.score_from);
-    // The bound is of Gaussian noise.
-    summary_.noise_bound = options_.model.tails == "gaussian"
-                               ? train::noise_bound(noise_, all_, split_.held_out)
-                               : -std::numeric_limits<double>::infinity();
     note_time();
   }
 
@@ -284,6 +280,8 @@ class Fitter {
     note_unmeasured();
     summary_.parameters = learned_parameters(static_->description);
     summary_.static_held_out = summary_.best_held_out = best;
+    summary_.noise_bound =
+        train::noise_bound(noise_, static_->description.tails, all_, split_.held_out);
     summary_.static_seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     if (automatic)
       summary_.notes.push_back("prior " + summary_.prior + " chosen by the " +

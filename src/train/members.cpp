@@ -1,11 +1,14 @@
 #include "train/members.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "base/random.hpp"
 #include "infer/mixture.hpp"
+#include "train/network_choice.hpp"
 #include "train/smoother_choice.hpp"
 #include "train/smoother_trainer.hpp"
 #include "train/trainer.hpp"
@@ -101,6 +104,17 @@ std::vector<Member> train_members(const StaticResult& start, const model::NoiseS
     skipped += own.skipped_updates;
     cuts += own.rate_cuts;
     const StopReason reason = own.stop_reason;
+    if (trained)
+      if (const std::string against =
+              against_networks(*start.alone<float>(), *trained, data, split, team);
+          !against.empty()) {
+        trained.reset();
+        own.networks = false;
+        own.notes.push_back(fmt::format(
+            "networks predict better (held-out loss {:.4f}, without {:.4f}) but were left out: {}",
+            own.best_held_out, own.static_held_out, against));
+        own.best_held_out = own.static_held_out;
+      }
     if (count > 1)
       summary.members.push_back(
           {reason, own.networks, own.best_held_out, own.updates, own.best_update, false});

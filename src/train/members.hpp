@@ -29,8 +29,9 @@ double mixture_held_out_loss(std::span<const Member> members, const ScaledData& 
 
 /// Trains options.model.members networks, one after another. All that beat the static model are
 /// returned if their mixture predicts held-out measurements better than the best of them alone,
-/// else that one; none if none was better. `progress` may end training: what there is by then is
-/// what counts. Fills in what the summary says about networks.
+/// else that one; none if none was better. Under Student-t noise those that other things speak
+/// against (network_choice.hpp) are left out, and a note says why. `progress` may end training:
+/// what there is by then is what counts. Fills in what the summary says about networks.
 std::vector<Member> train_members(const StaticResult& start, const model::NoiseSpec& noise,
                                   const ScaledData& data, const Split& split,
                                   const FitOptions& options, ThreadTeam& team,

@@ -1,6 +1,7 @@
 #include "train/noise_ceiling.hpp"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -49,20 +50,70 @@ struct Spectrum {
   int pieces = 0;
 };
 
+// The training stretches' values, steps x M of each.
+using Values = std::vector<std::vector<double>>;
+
+Values values_of(const ScaledData& data, const std::vector<Stretch>& training) {
+  const auto M = static_cast<std::ptrdiff_t>(data.meas_dim());
+  Values values;
+  for (const Stretch& stretch : training) {
+    std::vector<double>& own = values.emplace_back();
+    for (int k = stretch.begin; k < stretch.end; ++k)
+      own.insert(own.end(), data.at(stretch.series, k), data.at(stretch.series, k) + M);
+  }
+  return values;
+}
+
+// Of an even number, the mean of the two in the middle.
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return values.size() % 2 == 1 ? *middle
+                                : 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
+// Replaces the outliers of channel m, of M.
+void replace_outliers(std::size_t m, std::size_t M, Values& values) {
+  constexpr double kDeviations = 4;
+  constexpr double kNormal = 1.4826;  // the deviation of normal numbers over their median distance
+  struct Place {
+    double* value;
+    double median;
+  };
+  std::vector<Place> places;
+  std::vector<double> distances;
+  for (std::vector<double>& own : values)
+    for (std::size_t i = m + 2 * M; i + 2 * M < own.size(); i += M) {
+      std::vector<double> near;
+      for (std::size_t j = i - 2 * M; j <= i + 2 * M; j += M)
+        if (j != i && !std::isnan(own[j])) near.push_back(own[j]);
+      if (std::isnan(own[i]) || near.size() < 2) continue;
+      places.push_back({&own[i], median_of(near)});
+      distances.push_back(std::abs(own[i] - places.back().median));
+    }
+  if (distances.empty()) return;
+  const double far = kDeviations * kNormal * median_of(distances);
+  if (far == 0) return;  // values that stay as they are say nothing of noise
+  for (const Place& place : places)
+    if (std::abs(*place.value - place.median) > far) *place.value = place.median;
+}
+
 // Of these channels, from pieces in which all of them were measured.
-Spectrum spectrum_of(const ScaledData& data, const std::vector<Stretch>& training,
-                     const std::vector<int>& channels, int length) {
+Spectrum spectrum_of(const Values& values, std::size_t M, const std::vector<int>& channels,
+                     int length) {
   const Taper taper(length);
   const auto count = static_cast<Eigen::Index>(channels.size());
   Spectrum spectrum;
   spectrum.power.assign(static_cast<std::size_t>(taper.frequencies()),
                         MatrixXd::Zero(count, count));
   MatrixXd y(length, count);
-  for (const Stretch& stretch : training)
-    for (int from = stretch.begin; from + length <= stretch.end; from += length / 2) {
+  for (const std::vector<double>& own : values)
+    for (std::size_t from = 0; (from + static_cast<std::size_t>(length)) * M <= own.size();
+         from += static_cast<std::size_t>(length / 2)) {
       for (int k = 0; k < length; ++k)
         for (Eigen::Index c = 0; c < count; ++c)
-          y(k, c) = data.at(stretch.series, from + k)[channels[static_cast<std::size_t>(c)]];
+          y(k, c) = own[(from + static_cast<std::size_t>(k)) * M +
+                        static_cast<std::size_t>(channels[static_cast<std::size_t>(c)])];
       if (!y.allFinite()) continue;
       const MatrixXd transform = taper(y);
       for (Eigen::Index f = 0; f < taper.frequencies(); ++f) {
@@ -76,10 +127,9 @@ Spectrum spectrum_of(const ScaledData& data, const std::vector<Stretch>& trainin
 }
 
 // The mean over three neighbouring frequencies that is lowest; nothing if there are too few pieces.
-Spectrum lowest_of(const ScaledData& data, const std::vector<Stretch>& training,
-                   const std::vector<int>& channels) {
+Spectrum lowest_of(const Values& values, std::size_t M, const std::vector<int>& channels) {
   for (int length = kLongestPiece; length >= kShortestPiece; length /= 2) {
-    const Spectrum spectrum = spectrum_of(data, training, channels, length);
+    const Spectrum spectrum = spectrum_of(values, M, channels, length);
     if (spectrum.pieces < kFewestPieces) continue;
     Spectrum lowest{.power = {}, .pieces = length == kLongestPiece ? spectrum.pieces : 0};
     double least = std::numeric_limits<double>::infinity();
@@ -97,21 +147,24 @@ Spectrum lowest_of(const ScaledData& data, const std::vector<Stretch>& training,
 
 }  // namespace
 
-NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training,
-                           bool full) {
+NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training, bool full,
+                           bool outliers) {
   const int M = data.meas_dim();
+  const auto width = static_cast<std::size_t>(M);
+  Values values = values_of(data, training);
+  for (std::size_t m = 0; m < width && outliers; ++m) replace_outliers(m, width, values);
   MatrixXd ceiling = MatrixXd::Zero(M, M);
   bool firm = true;
   std::vector<int> all;
   for (int m = 0; m < M; ++m) {
-    const Spectrum lowest = lowest_of(data, training, {m});
+    const Spectrum lowest = lowest_of(values, width, {m});
     if (!lowest.power.empty()) ceiling(m, m) = lowest.power[0](0, 0);
     firm = firm && lowest.pieces >= kFirmPieces;
     all.push_back(m);
   }
   if (full && (ceiling.diagonal().array() > 0).all()) {
     // The correlation where all channels together are lowest, with each channel's own level.
-    const Spectrum lowest = lowest_of(data, training, all);
+    const Spectrum lowest = lowest_of(values, width, all);
     if (!lowest.power.empty()) {
       const MatrixXd& joint = lowest.power[0];
       const Eigen::VectorXd scale =

@@ -24,6 +24,11 @@ struct NoiseCeiling {
 /// Measured: noise of the simulated systems within 10 % from 2,550 steps (`lorenz` 0.24..0.26 for
 /// 0.25), but for `random-linear`, whose own spectrum leaves no band free; a random walk has a
 /// fourth of its steps' variance.
-NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training, bool full);
+///
+/// With `outliers` (noise of heavy tails) values that are far from the median of the four around
+/// them are replaced by it: further than four deviations (1.48 times the median) of such distances.
+/// What is left is the noise without its outliers, which R stands for.
+NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training, bool full,
+                           bool outliers = false);
 
 }  // namespace kalmia::train

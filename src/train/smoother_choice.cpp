@@ -27,13 +27,12 @@ void choose_smoother(model::LearnedModel<float>& model, const ScaledData& data, 
   if (!summary.smoother) return;
   const std::vector<infer::Piece> pieces = pieces_with_future(data, split.held_out);
   summary.smoother_leak = unless_it_fails([&] { return infer::measure_leak(model, pieces, team); });
-  if (model.description().tails > 0) return;
   std::vector<infer::Counted> counted;
   for (const HeldOut& each : split.held_out)
     counted.push_back({each.score_from - each.stretch.begin, each.stretch.steps()});
   const auto risk = [&](infer::RiskOf smoother) {
     return unless_it_fails(
-        [&] { return infer::estimated_risk(model, pieces, counted, smoother, team); });
+        [&] { return infer::estimated_risk(model, pieces, counted, smoother, team).error; });
   };
   summary.smoother_risk = risk(infer::RiskOf::Networks);
   summary.linearized_risk = risk(infer::RiskOf::Linearized);

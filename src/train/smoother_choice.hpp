@@ -13,8 +13,6 @@ namespace kalmia::train {
 /// linearized smoothing makes no such prediction. Measured on `lorenz` (the paper's map, fused
 /// smoother, over the noise's variance; estimated / true): of 8,192 steps 0.096 / 0.090 against
 /// 0.074 / 0.069, of 32,768 0.063 / 0.056 against 0.067 / 0.059.
-///
-/// Under Student-t noise there is no estimate, and the trained smoother stays.
 void choose_smoother(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
                      bool keep, ThreadTeam& team, FitSummary& summary);
 

@@ -297,7 +297,7 @@ StaticResult fit_static(const model::ModelDescription& description,
                         const std::vector<Stretch>& training, ThreadTeam& team,
                         const StaticOptions& options) {
   const bool full = noise.kind == model::NoiseSpec::Kind::LearnFull;
-  const NoiseCeiling ceiling = noise_ceiling(data, training, full);
+  const NoiseCeiling ceiling = noise_ceiling(data, training, full, description.tails > 0);
   StaticResult result = starting_point(description, channels, noise, ceiling.R);
   const StaticResult start = result;
   const auto model = result.alone<double>();

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "kalman/student.hpp"
 #include "train/tails.hpp"
 
 namespace kalmia {
@@ -275,7 +276,7 @@ std::string FitSummary::to_json() const {
 
 namespace train {
 
-double noise_bound(const model::NoiseSpec& noise, const Dataset& data,
+double noise_bound(const model::NoiseSpec& noise, double tails, const Dataset& data,
                    const std::vector<HeldOut>& held_out) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   if (noise.learned()) return kNone;
@@ -304,7 +305,9 @@ double noise_bound(const model::NoiseSpec& noise, const Dataset& data,
           sum += std::log(stds[static_cast<std::size_t>(k * M + m)] / std::sqrt(R(m, m)));
       values += static_cast<double>(measured.size());
     }
-  return values > 0 ? 0.5 * (1 + std::log(2 * std::numbers::pi)) + sum / values : kNone;
+  const double entropy =
+      tails > 0 ? kalman::student_entropy(tails) : 0.5 * (1 + std::log(2 * std::numbers::pi));
+  return values > 0 ? entropy + sum / values : kNone;
 }
 
 bool predicts_noise(double held_out, const FitSummary& summary) {

@@ -12,8 +12,11 @@ namespace kalmia::train {
 /// The mean loss of a held-out value below which no honest prediction falls: that of white noise R
 /// itself, for the m values measured at a step
 ///   m (1 + log 2 pi) / 2 + log det R / 2,   R: their rows and columns.
+/// Under Student-t noise (`tails` are its degrees of freedom; 0: Gaussian) the entropy of t_nu
+/// takes the place of (1 + log 2 pi) / 2: exact for a diagonal R, and below the noise's entropy for
+/// any other, since what components say of each other is less than what Gaussian ones say.
 /// -infinity if the noise is learned, or nothing is held out.
-double noise_bound(const model::NoiseSpec& noise, const Dataset& data,
+double noise_bound(const model::NoiseSpec& noise, double tails, const Dataset& data,
                    const std::vector<HeldOut>& held_out);
 
 /// Whether a held-out loss is clearly below the bound: by more than chance, which lets the mean of

@@ -68,7 +68,9 @@ class NetworkTrainee : public Trainee {
         noise_factor_(noise.kind, model_->meas_dim(), start.noise_floor),
         networks_(model_->parameters(), adam_options(options_)),
         d_R_(start.R.size()) {
-    if (noise_factor_.size() > 0)
+    // R of Student-t noise stays as it is: of the core of the noise, without its outliers, and so
+    // larger than what is most likely, which would leave the error bars too narrow.
+    if (noise_factor_.size() > 0 && start.description.tails == 0)
       noise_ = std::make_unique<AveragedAdam<double>>(noise_factor_.start(start.R),
                                                       adam_options(options_));
   }
@@ -158,7 +160,7 @@ class NetworkTrainee : public Trainee {
   model::BatchEngine<float> engine_;
   NoiseFactor noise_factor_;
   AveragedAdam<float> networks_;
-  std::unique_ptr<AveragedAdam<double>> noise_;  // null: R is given
+  std::unique_ptr<AveragedAdam<double>> noise_;  // null: R stays as it is
   std::vector<double> d_R_;
 };
 

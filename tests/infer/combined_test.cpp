@@ -97,6 +97,24 @@ std::vector<Model> all_alone() {
   return all;
 }
 
+// At the first step all is as it is under Gaussian noise but the variance of the noise itself.
+TEST(Innovations, OfStudentNoiseHaveItsVariance) {
+  test::LearnedCase made = test::static_case(2);
+  const Model gaussian = test::public_model(made);
+  made.description.tails = 4;
+  const Model student = test::public_model(made);
+  const std::vector<double> R = gaussian.noise(), wide = student.noise();
+  EXPECT_NEAR(wide[0], 2 * R[0], 1e-9 * R[0]);
+  EXPECT_NEAR(wide[3], 2 * R[3], 1e-9 * R[3]);
+  EXPECT_GT(wide[1], R[1]);
+  EXPECT_LT(wide[1], 2 * R[1]);
+  const Dataset data = motion_data(2, {3}, 5, 0);
+  const Innovations plain = gaussian.innovations(data, 1)[0], t = student.innovations(data, 1)[0];
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_NEAR(t.covariance[i] - plain.covariance[i], wide[i] - R[i], 1e-6 * R[0]) << i;
+  EXPECT_NEAR(t.noise[1], wide[3], 1e-9 * wide[3]);
+}
+
 TEST(Ensemble, EveryPosteriorIsTheMixtureOfItsMembers) {
   const Dataset data = motion_data(2, kLengths, 61);
   const Model whole = ensemble();

@@ -23,6 +23,19 @@ lanes::LaneBits general_update_here(GeneralLines& s) {
   return failed;
 }
 
+void general_backward_here(GeneralLines& s) {
+  const int N = s.emission.linear->state_dim(), M = s.emission.linear->meas_dim();
+  static_cast<void>(general_update_here(s));
+  for (double& d : s.d_R.span()) d = 0;
+  for (double& d : s.d_theta.span()) d = 0;
+  kalman::HWY_NAMESPACE::GeneralUpdate update(s.emission, s.lines.data(), nullptr);
+  update.backward({.x = s.x_pred.data(), .theta = s.theta}, s.y.data(), s.observed.data(),
+                  s.weighted ? s.given.data() : nullptr, s.P_pred.data(), s.P_filt.data(),
+                  kalman::tape_at(N, M, s.tape.data()), s.d_nll.data(), s.d_x_filt.data(),
+                  s.d_P_filt.data(), s.d_x_pred.data(), s.d_P_pred.data(), s.d_R.data(),
+                  s.d_theta.data());
+}
+
 }  // namespace kalmia::test::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -30,10 +43,12 @@ HWY_AFTER_NAMESPACE();
 namespace kalmia::test {
 
 HWY_EXPORT(general_update_here);
+HWY_EXPORT(general_backward_here);
 
 lanes::LaneBits general_update(GeneralLines& s) {
   return HWY_DYNAMIC_DISPATCH(general_update_here)(s);
 }
+void general_update_backward(GeneralLines& s) { HWY_DYNAMIC_DISPATCH(general_backward_here)(s); }
 
 }  // namespace kalmia::test
 #endif  // HWY_ONCE

@@ -1,4 +1,4 @@
-// The forward kernel of kalman/general_update-inl.h behind run-time dispatch, for the tests.
+// The kernels of kalman/general_update-inl.h behind run-time dispatch, for the tests.
 #pragma once
 
 #include "kalman/general_update.hpp"
@@ -6,7 +6,7 @@
 
 namespace kalmia::test {
 
-/// Inputs and outputs of GeneralUpdate::forward.
+/// Inputs and outputs of GeneralUpdate.
 struct GeneralLines {
   GeneralLines(int n, int m)
       : x_pred(n, 1),
@@ -18,6 +18,13 @@ struct GeneralLines {
         P_filt(n, n),
         nll(1, 1),
         weights(m, 1),
+        d_nll(1, 1),
+        d_x_filt(n, 1),
+        d_P_filt(n, n),
+        d_x_pred(n, 1),
+        d_P_pred(n, n),
+        d_R(m, m),
+        d_theta(2, 1),
         tape(kalman::update_tape_lines(n, m), 1),
         lines(kalman::general_update_lines(n, m), 1) {}
 
@@ -26,9 +33,12 @@ struct GeneralLines {
   bool weighted = false;  ///< false stands for `given` null
   Lines<double> x_pred, P_pred, y, observed, given;
   Lines<double> x_filt, P_filt, nll, weights;
+  Lines<double> d_nll, d_x_filt, d_P_filt, d_x_pred, d_P_pred, d_R, d_theta;
   Lines<double> tape, lines;
 };
 
 lanes::LaneBits general_update(GeneralLines& s);
+/// With the forward before it; sets d_x_pred, d_P_pred and d_R.
+void general_update_backward(GeneralLines& s);
 
 }  // namespace kalmia::test

@@ -1,8 +1,10 @@
-// The update for any emission, against the reference's update. Its adjoint is tested with the
-// window's (tests/model/window_test.cpp and window_robust_test.cpp).
+// The update for any emission, against the reference's update; its adjoint under Student-t noise.
+// Other adjoints are tested with the window's (tests/model/window_test.cpp).
 #include <gtest/gtest.h>
 
 #include "kalman/general_update_kernels.hpp"
+#include "kalman/student_reference.hpp"
+#include "support/gradient_check.hpp"
 #include "support/isas.hpp"
 #include "support/reference.hpp"
 #include "support/window_case.hpp"
@@ -62,16 +64,22 @@ struct Case {
     }
     return reference::update(predicted, lines.y.get(b), slope, offset, scale * R * scale);
   }
-  // What robust weights add to the loss of lane b: nu sum (w - 1 - log w).
-  double price(int b, const Vector& weights) const {
-    if (lines.emission.robust == nullptr || lines.emission.robust->degrees_of_freedom > 1e6)
-      return 0;
-    double sum = 0;
-    for (int m = 0; m < M; ++m) {
-      const double w = weights(m) / (lines.weighted ? lines.given.at(m, 0, b) : 1);
-      sum += w - 1 - std::log(w);
+  // The loss of lane b under Student-t noise.
+  double student_loss(int b) const {
+    const reference::Gaussian predicted{lines.x_pred.get(b), lines.P_pred.get(b)};
+    Matrix slope = H;
+    Vector y_pred = H * predicted.mean;
+    if (lines.emission.map != nullptr) {
+      Lines<double> value(M, 1), jacobian(M, N);
+      bent.forward({.x = lines.x_pred.data(), .theta = theta}, value.data(), jacobian.data(),
+                   nullptr);
+      slope = jacobian.get(b);
+      y_pred = value.get(b);
     }
-    return lines.emission.robust->degrees_of_freedom * sum;
+    Matrix scale = Matrix::Identity(M, M);
+    if (lines.weighted) scale = Vector(lines.given.get(b)).cwiseSqrt().cwiseInverse().asDiagonal();
+    return student_nll(lines.emission.robust->nodes, lines.y.get(b) - y_pred,
+                       slope * predicted.cov * slope.transpose(), scale * R * scale);
   }
   void expect_reference(const std::function<Vector(int b)>& weights, double tolerance = 1e-11) {
     ASSERT_EQ(general_update(lines), 0u);
@@ -79,7 +87,7 @@ struct Case {
       const reference::Update e = expected(b, weights(b));
       ASSERT_LE(difference(lines.x_filt.get(b), e.filtered.mean), tolerance) << "lane " << b;
       ASSERT_LE(difference(lines.P_filt.get(b), e.filtered.cov), tolerance) << "lane " << b;
-      const double nll = e.nll + price(b, weights(b));
+      const double nll = lines.emission.robust == nullptr ? e.nll : student_loss(b);
       ASSERT_NEAR(lines.nll.at(0, 0, b), nll, tolerance * std::max(1.0, std::abs(nll)));
     }
   }
@@ -131,7 +139,7 @@ TEST(GeneralUpdate, WeightsScaleTheNoise) {
   });
 }
 
-// A Student-t of very many degrees of freedom is a Gaussian.
+// A Student-t of very many degrees of freedom is a Gaussian, its loss included.
 TEST(GeneralUpdate, RobustNoiseOfManyDegreesOfFreedomIsGaussian) {
   for_each_isa([] {
     const kalman::RobustOptions robust{.degrees_of_freedom = 1e13};
@@ -140,6 +148,79 @@ TEST(GeneralUpdate, RobustNoiseOfManyDegreesOfFreedomIsGaussian) {
       c.lines.emission.robust = &robust;
       c.lines.weighted = true;
       c.expect_reference([&](int b) { return Vector(c.lines.given.get(b)); }, 1e-9);
+      for (int b = 0; b < Lines<double>::kLanes; ++b) {
+        const double gaussian = c.expected(b, Vector(c.lines.given.get(b))).nll;
+        EXPECT_NEAR(c.lines.nll.at(0, 0, b), gaussian, 1e-9 * std::max(1.0, std::abs(gaussian)));
+      }
+    }
+  });
+}
+
+// The loss of a step does not depend on the weights that were chosen for the state: nothing is left
+// out of its adjoint.
+TEST(GeneralUpdate, TheAdjointOfAStudentLossIsExact) {
+  for_each_isa([] {
+    const kalman::RobustOptions robust{.degrees_of_freedom = 3};
+    for (const Size size : kSizes)
+      for (const bool weighted : {false, true})
+        for (const bool bent : {false, true}) {
+          SCOPED_TRACE("N = " + std::to_string(size.N) + ", M = " + std::to_string(size.M));
+          Case c(size, 66);
+          c.lines.emission.robust = &robust;
+          if (bent) c.lines.emission.map = &c.bent;
+          c.lines.weighted = weighted;
+          fill(c.lines.d_nll, [&] { return random_matrix(c.random, 1, 1); });
+          general_update_backward(c.lines);
+          std::vector<double> R = numbers(c.R), d_R(R.size(), 0.0);
+          for (int i = 0; i < size.M * size.M; ++i)
+            for (int b = 0; b < Lines<double>::kLanes; ++b)
+              d_R[static_cast<std::size_t>(i)] += c.lines.d_R.at(i / size.M, i % size.M, b);
+          const auto loss = [&] {
+            c.emission.set_R(R);
+            EXPECT_EQ(general_update(c.lines), 0u);
+            double sum = 0;
+            for (int b = 0; b < Lines<double>::kLanes; ++b)
+              sum += c.lines.d_nll.at(0, 0, b) * c.lines.nll.at(0, 0, b);
+            return sum;
+          };
+          check_gradient(loss,
+                         {{"x_pred", c.lines.x_pred.span(), c.lines.d_x_pred.span(), 0},
+                          {"P_pred", c.lines.P_pred.span(), c.lines.d_P_pred.span(), size.N},
+                          {"R", R, d_R, size.M}},
+                         9);
+        }
+  });
+}
+
+// In the adjoint of the state, the chosen weights are constants: as if they were data.
+TEST(GeneralUpdate, ChosenWeightsAreConstantsOfTheStatesAdjoint) {
+  for_each_isa([] {
+    const kalman::RobustOptions robust{.degrees_of_freedom = 3};
+    for (const Size size : kSizes) {
+      SCOPED_TRACE("N = " + std::to_string(size.N) + ", M = " + std::to_string(size.M));
+      Case c(size, 67);
+      c.lines.emission.map = &c.bent;
+      fill(c.lines.d_x_filt, [&] { return random_matrix(c.random, size.N, 1); });
+      fill(c.lines.d_P_filt, [&] { return random_symmetric(c.random, size.N); });
+      const auto kept = [](const Lines<double>& l) {
+        return std::vector<double>(l.span().begin(), l.span().end());
+      };
+      c.lines.emission.robust = &robust;
+      general_update_backward(c.lines);
+      const std::vector<double> x = kept(c.lines.d_x_pred), P = kept(c.lines.d_P_pred),
+                                R = kept(c.lines.d_R);
+      for (std::size_t i = 0; i < c.lines.given.span().size(); ++i)
+        c.lines.given.span()[i] = c.lines.weights.span()[i];
+      c.lines.weighted = true;
+      c.lines.emission.robust = nullptr;
+      general_update_backward(c.lines);
+      const auto expect_same = [](const std::vector<double>& a, const Lines<double>& b) {
+        for (std::size_t i = 0; i < a.size(); ++i)
+          EXPECT_NEAR(a[i], b.span()[i], 1e-12 * std::max(1.0, std::abs(a[i])));
+      };
+      expect_same(x, c.lines.d_x_pred);
+      expect_same(P, c.lines.d_P_pred);
+      expect_same(R, c.lines.d_R);
     }
   });
 }

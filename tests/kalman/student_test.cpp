@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "base/random.hpp"
@@ -86,6 +87,46 @@ TEST(Student, RefusesWhatIsNoSquare) {
     EXPECT_THROW(fit_degrees_of_freedom(z2), DataError);
     EXPECT_THROW(fit_student(z2), DataError);
   }
+}
+
+TEST(Student, HasItsVarianceOrOneThatStandsForIt) {
+  EXPECT_EQ(student_variance(3), 3);
+  EXPECT_EQ(student_variance(4), 2);
+  EXPECT_NEAR(student_variance(1e9), 1, 1e-8);
+  // 95 % of t_2 are within 4.30265, of t_1 within 12.7062.
+  EXPECT_NEAR(student_variance(2), std::pow(4.302653 / 1.959964, 2), 1e-3);
+  EXPECT_NEAR(student_variance(1), std::pow(12.706205 / 1.959964, 2), 1e-2);
+}
+
+TEST(Student, CovarianceOfComponentsWithWeightsOfTheirOwn) {
+  constexpr int nu = 6, kCount = 200000;
+  const std::vector<double> R = {4, 3, 3, 9};
+  RandomStream random(62, "covariance");
+  double a2 = 0, b2 = 0, ab = 0;
+  const auto shrink = [&] {
+    double chi_square = 0;
+    for (int k = 0; k < nu; ++k) chi_square += std::pow(random.normal(), 2);
+    return std::sqrt(nu / chi_square);
+  };
+  for (int i = 0; i < kCount; ++i) {
+    const double e = random.normal();
+    const double a = 2 * e * shrink();
+    const double b = (1.5 * e + std::sqrt(9 - 2.25) * random.normal()) * shrink();
+    a2 += a * a / kCount;
+    b2 += b * b / kCount;
+    ab += a * b / kCount;
+  }
+  const std::vector<double> found = student_covariance(nu, R);
+  EXPECT_NEAR(found[0] / a2, 1, 0.03);
+  EXPECT_NEAR(found[3] / b2, 1, 0.03);
+  EXPECT_NEAR(found[1] / ab, 1, 0.03);
+  EXPECT_EQ(found[1], found[2]);
+}
+
+TEST(Student, EntropyIsTheMeanOfMinusTheLogDensity) {
+  EXPECT_NEAR(student_entropy(1), std::log(4 * std::numbers::pi), 1e-12);
+  EXPECT_NEAR(student_entropy(3), 1.7734775, 1e-6);
+  EXPECT_NEAR(student_entropy(1e8), 0.5 * (1 + std::log(2 * std::numbers::pi)), 1e-7);
 }
 
 }  // namespace

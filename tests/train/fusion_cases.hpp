@@ -68,8 +68,9 @@ struct SmootherTraining {
   FitSummary summary;
   ThreadTeam team{1};
 
-  SmootherTraining(const Dataset& data, const std::string& kind, int updates)
+  SmootherTraining(const Dataset& data, const std::string& kind, int updates, double tails = 0)
       : c(data, "constant-velocity") {
+    c.description.tails = tails;
     options.model.smoother = kind;
     options.model.hidden = 8;
     options.model.decoder = {8};

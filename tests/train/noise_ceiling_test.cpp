@@ -10,9 +10,9 @@ namespace kalmia::train {
 namespace {
 
 // In the user's units.
-std::vector<double> ceiling_of(const Dataset& data, bool full = false) {
+std::vector<double> ceiling_of(const Dataset& data, bool full = false, bool outliers = false) {
   const Case c(data, "constant-position");
-  std::vector<double> ceiling = noise_ceiling(c.scaled, c.everything(), full).R;
+  std::vector<double> ceiling = noise_ceiling(c.scaled, c.everything(), full, outliers).R;
   const std::vector<double>& unit = c.description.units.y_scale;
   for (std::size_t i = 0; i < unit.size(); ++i)
     for (std::size_t j = 0; j < unit.size(); ++j) ceiling[i * unit.size() + j] *= unit[i] * unit[j];
@@ -30,6 +30,19 @@ std::vector<double> sine(int steps, double deviation) {
 TEST(NoiseCeiling, IsTheNoiseOfASmoothSignal) {
   EXPECT_NEAR(ceiling_of(dataset_of({sine(4000, 0.5)}))[0], 0.25, 0.04);
   EXPECT_NEAR(ceiling_of(dataset_of({sine(4000, 0.05)}))[0], 0.0025, 0.0005);
+}
+
+// Outliers that make up most of the noise's variance.
+TEST(NoiseCeiling, WithoutOutliersIsThatOfTheRest) {
+  std::vector<double> y = sine(4000, 0.5);
+  EXPECT_NEAR(ceiling_of(dataset_of({y}), false, true)[0], 0.25, 0.05);
+  RandomStream random(8, "outliers");
+  for (double& value : y)
+    if (random.uniform() < 0.03) value += 15 * random.normal();
+  EXPECT_GT(ceiling_of(dataset_of({y}))[0], 4);
+  EXPECT_NEAR(ceiling_of(dataset_of({y}), false, true)[0], 0.25, 0.1);
+  // Values that repeat have no outliers.
+  EXPECT_EQ(ceiling_of(dataset_of({std::vector<double>(400, 1.0)}), false, true)[0], 0);
 }
 
 TEST(NoiseCeiling, IsAboveTheNoiseOfARoughOne) {

@@ -141,7 +141,7 @@ TEST(NoiseColumns, TheBoundIsThatOfEachValue) {
   data.std_names = {"s"};
   data.series[0].y_std = {2, -1, 8};
   const std::vector<HeldOut> all = {{{0, 0, 3}, 0}};
-  EXPECT_NEAR(noise_bound(noise_of(data, {}), data, all),
+  EXPECT_NEAR(noise_bound(noise_of(data, {}), 0, data, all),
               0.5 * (1 + std::log(2 * std::numbers::pi)) + 0.5 * (std::log(2) + std::log(8)),
               1e-14);
 }

@@ -13,8 +13,8 @@ namespace {
 
 // A smoother that is better than the filter, which is static.
 struct Trained : SmootherTraining {
-  explicit Trained(const std::string& kind = "fused", int updates = 200)
-      : SmootherTraining(oscillator(3000), kind, updates) {
+  explicit Trained(const std::string& kind = "fused", int updates = 200, double tails = 0)
+      : SmootherTraining(oscillator(3000), kind, updates, tails) {
     train(team);
     EXPECT_TRUE(summary.smoother);
   }
@@ -44,6 +44,16 @@ TEST(SmootherChoice, TheLinearizedOneIsTakenWhereItIsBetter) {
   // And rightly so.
   Trained networks, linearized;
   EXPECT_GT(networks.true_error("fused"), linearized.true_error("linearized"));
+}
+
+TEST(SmootherChoice, IsMadeUnderStudentNoise) {
+  Trained s("fused", 200, 10);
+  s.choose(false);
+  EXPECT_TRUE(std::isfinite(s.summary.smoother_risk));
+  EXPECT_TRUE(std::isfinite(s.summary.linearized_risk));
+  EXPECT_EQ(s.summary.smoother, s.summary.smoother_risk < s.summary.linearized_risk);
+  Trained networks("fused", 200, 10), linearized("fused", 200, 10);
+  EXPECT_EQ(s.summary.smoother, networks.true_error("fused") < linearized.true_error("linearized"));
 }
 
 TEST(SmootherChoice, TheTrainedOneStaysIfItIsBetterOrWanted) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "kalman/student.hpp"
 #include "support/scratch_folder.hpp"
 #include "train/train_cases.hpp"
 
@@ -163,14 +164,22 @@ TEST(NoiseBound, IsTheLossOfTheNoiseItself) {
   series.y = {1, 2, 1, 2, 1, kMissing, 1, kMissing, kMissing, kMissing, kMissing, 2};
   const model::NoiseSpec noise{model::NoiseSpec::Kind::Given, {4, 1, 1, 9}};
   const double one = 0.5 * (1 + std::log(2 * std::numbers::pi));
-  EXPECT_NEAR(noise_bound(noise, data, {{{0, 0, 2}, 0}}), one + 0.25 * std::log(35), 1e-12);
+  EXPECT_NEAR(noise_bound(noise, 0, data, {{{0, 0, 2}, 0}}), one + 0.25 * std::log(35), 1e-12);
   // Steps before the first that counts do not, and each channel counts where it is measured.
-  EXPECT_NEAR(noise_bound(noise, data, {{{0, 0, 6}, 1}}),
+  EXPECT_NEAR(noise_bound(noise, 0, data, {{{0, 0, 6}, 1}}),
               one + (0.5 * std::log(35) + 2 * std::log(2) + std::log(3)) / 5, 1e-12);
   const double none = -std::numeric_limits<double>::infinity();
-  EXPECT_EQ(noise_bound(noise, data, {}), none);
-  EXPECT_EQ(noise_bound(noise, data, {{{0, 4, 5}, 4}}), none);
-  EXPECT_EQ(noise_bound({}, data, {{{0, 0, 2}, 0}}), none);
+  EXPECT_EQ(noise_bound(noise, 0, data, {}), none);
+  EXPECT_EQ(noise_bound(noise, 0, data, {{{0, 4, 5}, 4}}), none);
+  EXPECT_EQ(noise_bound({}, 0, data, {{{0, 0, 2}, 0}}), none);
+}
+
+TEST(NoiseBound, OfStudentNoiseIsItsEntropy) {
+  const Dataset data = dataset_of({{1, 2, 3}});
+  const model::NoiseSpec noise{model::NoiseSpec::Kind::Given, {25}};
+  const double bound = noise_bound(noise, 3, data, {{{0, 0, 3}, 0}});
+  EXPECT_NEAR(bound, kalman::student_entropy(3) + std::log(5), 1e-12);
+  EXPECT_GT(bound, noise_bound(noise, 0, data, {{{0, 0, 3}, 0}}));
 }
 
 TEST(NoiseBound, BelowItOnlyWhereItIsClear) {

@@ -1,0 +1,105 @@
+// What kalmia::fit does under Student-t noise.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kalmia/evaluate.hpp"
+#include "kalmia/fit.hpp"
+#include "train/train_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+FitOptions options_with(const std::string& tails, int hidden) {
+  FitOptions options;
+  options.model.prior = "constant-position";
+  options.model.tails = tails;
+  options.model.hidden = hidden;
+  options.model.decoder = {16};
+  options.train.updates = 200;
+  options.train.threads = 2;
+  return options;
+}
+
+// A smooth track in two channels with noise of unit deviation, a share of outliers, and truth.
+Dataset track(int steps, double outliers) {
+  RandomStream random(9, "track");
+  Dataset data;
+  data.y_names = {"a", "b"};
+  data.x_names = {"true_a", "true_b"};
+  Series& series = data.series.emplace_back();
+  series.steps = steps;
+  for (int k = 0; k < steps; ++k)
+    for (int c = 0; c < 2; ++c) {
+      const double x = 40 * std::sin(0.02 * (1 + c) * k) + 10 * std::sin(0.07 * k);
+      double noise = random.normal();
+      if (random.uniform() < outliers) noise += 30 * random.normal();
+      series.x.push_back(x);
+      series.y.push_back(x + noise);
+    }
+  return data;
+}
+
+// The likelihood is one: noise of the right kind is the likeliest.
+TEST(FitTails, GaussianDataPreferGaussianNoise) {
+  const Dataset data = dataset_of({local_level(3000, 0.3, 1, 4)});
+  const double gaussian = fit(data, options_with("gaussian", 0)).summary.static_held_out;
+  for (const char* tails : {"2", "3", "10"})
+    EXPECT_GT(fit(data, options_with(tails, 0)).summary.static_held_out, gaussian) << tails;
+}
+
+TEST(FitTails, DataWithOutliersPreferHeavyTails) {
+  const Dataset data = track(2500, 0.03);
+  EXPECT_LT(fit(data, options_with("3", 0)).summary.static_held_out,
+            fit(data, options_with("gaussian", 0)).summary.static_held_out - 0.3);
+}
+
+// Outliers are most of the noise's variance, but R is that of the rest.
+TEST(FitTails, TheNoiseIsLearnedWithoutItsOutliers) {
+  FitOptions options = options_with("3", 0);
+  options.model.prior = "constant-velocity";
+  const Dataset data = track(2500, 0.03);
+  const FitResult fitted = fit(data, options);
+  // Model::noise is the variance: 3 times R.
+  EXPECT_NEAR(std::sqrt(fitted.model.noise()[0] / 3), 1, 0.25);
+  EXPECT_NEAR(std::sqrt(fitted.model.noise()[3] / 3), 1, 0.25);
+  const Evaluation e = evaluate(fitted.model, data);
+  EXPECT_LT(*e.mse_smoothed, 0.15);
+  EXPECT_GT(*e.coverage95, 0.90);
+  EXPECT_LT(*e.coverage95, 0.985);
+}
+
+// Noise that lasts is predicted too well: the guard acts under heavy tails, too.
+TEST(FitTails, NoiseThatLastsIsNotForNetworks) {
+  std::vector<double> y;
+  RandomStream random(3, "lasting");
+  double x = 0, noise = 0;
+  for (int k = 0; k < 2000; ++k) {
+    x += 0.5 * random.normal();
+    noise = 0.97 * noise + 0.5 * random.normal();
+    y.push_back(x + noise);
+  }
+  FitOptions options = options_with("3", 16);
+  options.model.noise = "10";
+  const FitSummary summary = fit(dataset_of({y}), options).summary;
+  EXPECT_TRUE(std::isfinite(summary.noise_bound));
+  EXPECT_EQ(summary.stop_reason, StopReason::NoisePredicted);
+  EXPECT_FALSE(summary.networks);
+}
+
+// Whatever networks learn: they are not kept where they make things worse.
+TEST(FitTails, NetworksAreNotWorseThanNone) {
+  const Dataset data = track(2500, 0.03);
+  for (const char* prior : {"constant-position", "constant-velocity"}) {
+    FitOptions with = options_with("3", 16), without = options_with("3", 0);
+    with.model.prior = without.model.prior = prior;
+    const Evaluation best = evaluate(fit(data, with).model, data);
+    const Evaluation plain = evaluate(fit(data, without).model, data);
+    EXPECT_LE(*best.mse_smoothed, 1.05 * *plain.mse_smoothed) << prior;
+    EXPECT_LE(*best.mse_filtered, 1.05 * *plain.mse_filtered) << prior;
+    EXPECT_GT(*best.coverage95, 0.88) << prior;
+  }
+}
+
+}  // namespace
+}  // namespace kalmia::train
