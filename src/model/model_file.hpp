@@ -12,7 +12,7 @@
 
 namespace kalmia::model {
 
-inline constexpr int kModelFileVersion = 4;
+inline constexpr int kModelFileVersion = 5;
 
 using FurtherMembers = std::span<const std::unique_ptr<const LearnedModel<float>>>;
 
