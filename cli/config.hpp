@@ -17,7 +17,7 @@ struct FitConfig {
   std::string output;      ///< where the model goes
   DataOptions data;
   FitOptions fit;
-  Places places;  ///< where the options of the model and of its training were given
+  Places places;                  ///< where the options of the model and of its training were given
   std::vector<std::string> idle;  ///< FitOptions::without_effect of the file by itself
 };
 

@@ -75,8 +75,8 @@ void check_time(const Dataset& data, TimeKind kind, double dt, const std::string
                     (data.time_name.empty() ? "" : " (column " + data.time_name + ")") +
                     ", but the model was fitted without, and counts steps; take the time out of "
                     "the data, or fit a model with time");
-  const bool has_steps = std::ranges::any_of(
-      data.series, [](const Series& series) { return series.t.size() > 1; });
+  const bool has_steps =
+      std::ranges::any_of(data.series, [](const Series& series) { return series.t.size() > 1; });
   const double step = data.step_size();
   // Steps that are not positive have a message of their own.
   if (!has_time || !has_steps || !(step > 0)) return;

@@ -28,7 +28,8 @@ inline constexpr double kOtherUnit = 10;
 
 /// Throws DataError, which names the remedy, unless the time of `data` can be that of a model
 /// fitted to a time axis of that kind with steps of the usual length `dt`: both have a time axis or
-/// neither has, and the median steps differ by no more than kOtherUnit. `place`: how messages begin.
+/// neither has, and the median steps differ by no more than kOtherUnit. `place`: how messages
+/// begin.
 void check_time(const Dataset& data, TimeKind kind, double dt, const std::string& place);
 
 /// What drives each step of one series.

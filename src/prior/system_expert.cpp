@@ -243,7 +243,8 @@ class SystemReader {
   // Whether the name stands in an equation, or in a definition.
   bool mentioned(const std::string& name) const {
     const auto in = [&](const std::string& text) {
-      for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+      for (std::size_t at = text.find(name); at != std::string::npos;
+           at = text.find(name, at + 1)) {
         const std::size_t end = at + name.size();
         if ((at == 0 || !expr::continues_name(text[at - 1])) &&
             (end == text.size() || !expr::continues_name(text[end])))
@@ -251,8 +252,7 @@ class SystemReader {
       }
       return false;
     };
-    for (const auto* equations :
-         {&system_.define, &system_.ode, &system_.next, &system_.measure})
+    for (const auto* equations : {&system_.define, &system_.ode, &system_.next, &system_.measure})
       for (const Equation& each : *equations)
         if (in(each.text)) return true;
     return std::ranges::any_of(system_.matrix,

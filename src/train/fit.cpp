@@ -216,9 +216,9 @@ class Fitter {
   void note_unused() {
     const prior::Expert expert = model::expert_of(static_->description);
     const double departure = options_.model.departure;
-    if (departure > 0 &&
-        std::ranges::none_of(expert.parameters,
-                             [](const auto& each) { return std::isfinite(each.prior_std); }))
+    if (departure > 0 && std::ranges::none_of(expert.parameters, [](const auto& each) {
+          return std::isfinite(each.prior_std);
+        }))
       summary_.notes.push_back("departure = " + number_text(departure) +
                                " has no effect: the map of " + summary_.prior +
                                " has no entry to depart from");

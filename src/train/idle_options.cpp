@@ -28,8 +28,9 @@ Reasons idle_in_model(const ModelOptions& o) {
     idle["substeps"] = "it is for flow = rk4";
   }
   if (o.prior == "constant-position" && o.departure > 0 && o.departure_degree == 1)
-    idle["departure"] = "constant-position has no entry to depart from; a departure_degree above 1 "
-                        "adds a drift";
+    idle["departure"] =
+        "constant-position has no entry to depart from; a departure_degree above 1 "
+        "adds a drift";
   if (o.departure == 0) idle["departure_degree"] = "departure = 0, so there is none";
   if (o.encoder != "conv") idle["taps"] = "it is for encoder = conv";
   if (o.smoother == "linearized") idle["keep_smoother"] = "the linearized smoother is always kept";

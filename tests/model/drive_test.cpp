@@ -154,7 +154,9 @@ TEST(CheckTime, AnotherUnitOfTimeIsRefused) {
     check_time(driven(t), kind, 0.5, "plant.csv");
   };
   for (const double step : {0.05, 0.5, 5.0}) EXPECT_NO_THROW(check({1, 1 + step, 1 + 2 * step}));
-  EXPECT_EQ(message_of<DataError>([&] { check({0, 500, 1000, 1500}); }),
+  EXPECT_EQ(message_of<DataError>([&] {
+              check({0, 500, 1000, 1500});
+            }),
             "plant.csv: the time step is 500 (the median), but the model was fitted with steps of "
             "0.5, and they may differ by a factor of 10 at most; is the time in another unit? "
             "Bring it to that of the fit, or fit a model to data with such steps");
@@ -173,8 +175,9 @@ TEST(CheckTime, DatesAreSeconds) {
   EXPECT_NO_THROW(check_time(data, TimeKind::Date, 3600, "plant.csv"));
   data.time_kind = TimeKind::Date;
   EXPECT_NO_THROW(check_time(data, TimeKind::Number, 3600, "plant.csv"));
-  EXPECT_NE(message_of<DataError>([&] { check_time(data, TimeKind::Number, 1, "plant.csv"); })
-                .find("is 3600 s (the median), but the model was fitted with steps of 1, and"),
+  EXPECT_NE(message_of<DataError>([&] {
+              check_time(data, TimeKind::Number, 1, "plant.csv");
+            }).find("is 3600 s (the median), but the model was fitted with steps of 1, and"),
             std::string::npos);
 }
 

@@ -47,18 +47,18 @@ TEST(WithoutEffect, OptionsOfOtherPriors) {
     expect_idle([&](FitOptions& o) { o.model.prior = prior, o.model.substeps = 9; },
                 "substeps = 9 has no effect: " + flows);
   }
-  expect_idle([](FitOptions& o) { o.model.order = 5; },
-              "order = 5 has no effect: it is for the priors ar, lorenz and linear-motion; leave it "
-              "out");
+  expect_idle(
+      [](FitOptions& o) { o.model.order = 5; },
+      "order = 5 has no effect: it is for the priors ar, lorenz and linear-motion; leave it "
+      "out");
   expect_works([](FitOptions& o) { o.model.prior = "ar", o.model.order = 5; });
   expect_works([](FitOptions& o) { o.model.prior = "lorenz", o.model.order = 5; });
 }
 
 TEST(WithoutEffect, OptionsOfOtherFlows) {
   for (const char* prior : {"lorenz", "linear-motion"}) {
-    expect_works([&](FitOptions& o) {
-      o.model.prior = prior, o.model.flow = "rk4", o.model.substeps = 9;
-    });
+    expect_works(
+        [&](FitOptions& o) { o.model.prior = prior, o.model.flow = "rk4", o.model.substeps = 9; });
     expect_idle([&](FitOptions& o) { o.model.prior = prior, o.model.substeps = 9; },
                 "substeps = 9 has no effect: it is for flow = rk4; leave it out");
     expect_idle(
@@ -113,7 +113,10 @@ TEST(WithoutEffect, OptionsOfNetworksThatThereAreNone) {
       {"smoother = fused", [](FitOptions& o) { o.model.smoother = "fused"; }},
       {"keep_smoother = true", [](FitOptions& o) { o.model.keep_smoother = true; }},
       {"members = 2", [](FitOptions& o) { o.model.members = 2; }},
-      {"decoder = [8,8]", [](FitOptions& o) { o.model.decoder = {8, 8}; }},
+      {"decoder = [8,8]",
+       [](FitOptions& o) {
+         o.model.decoder = {8, 8};
+       }},
       {"learning_rate = 0.125", [](FitOptions& o) { o.train.learning_rate = 0.125; }},
       {"updates = 20", [](FitOptions& o) { o.train.updates = 20; }},
       {"window = 16", [](FitOptions& o) { o.train.window = 16; }},
@@ -135,17 +138,18 @@ TEST(WithoutEffect, OptionsOfNetworksThatThereAreNone) {
   expect_idle([](FitOptions& o) { o.model.taps = 8; },
               "taps = 8 has no effect: it is for encoder = conv; leave it out");
   expect_works([](FitOptions& o) { o.model.encoder = "conv", o.model.taps = 8; });
-  expect_idle([](FitOptions& o) { o.model.keep_smoother = true; },
-              "keep_smoother = true has no effect: the linearized smoother is always kept; leave it "
-              "out");
+  expect_idle(
+      [](FitOptions& o) { o.model.keep_smoother = true; },
+      "keep_smoother = true has no effect: the linearized smoother is always kept; leave it "
+      "out");
   expect_works([](FitOptions& o) { o.model.smoother = "fused", o.model.keep_smoother = true; });
 }
 
 TEST(WithoutEffect, AShareHeldOutBesideValidationData) {
   expect_works([](FitOptions& o) { o.train.holdout = 0.25; });
-  expect_idle([](FitOptions& o) { o.train.holdout = 0.25; },
-              "holdout = 0.25 has no effect: the validation data are what is held out; leave it out",
-              true);
+  expect_idle(
+      [](FitOptions& o) { o.train.holdout = 0.25; },
+      "holdout = 0.25 has no effect: the validation data are what is held out; leave it out", true);
 }
 
 }  // namespace
