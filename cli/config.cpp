@@ -90,12 +90,14 @@ FitConfig read_fit_config(const std::string& path) {
   reader.table(model, "model", config.fit.model);
   reader.table(train, "train", config.fit.train);
   if (model) add_places(*model, "model", reader, config.places);
+  if (train) add_places(*train, "train", reader, config.places);
   if (system) use_system(*system, model, reader, config);
   reader.check_unknown(root, "");
   if (data) reader.check_unknown(*data, "data");
   if (model) reader.check_unknown(*model, "model");
   if (train) reader.check_unknown(*train, "train");
   reader.throw_problems();
+  config.idle = config.fit.without_effect(!config.validation.empty());
   resolve(path, config.file);
   resolve(path, config.validation);
   resolve(path, config.output);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "kalmia/data.hpp"
 #include "kalmia/fit.hpp"
@@ -16,7 +17,8 @@ struct FitConfig {
   std::string output;      ///< where the model goes
   DataOptions data;
   FitOptions fit;
-  Places places;  ///< where the options of the model were given
+  Places places;                  ///< where the options of the model and of its training were given
+  std::vector<std::string> idle;  ///< FitOptions::without_effect of the file by itself
 };
 
 /// Whether a file named on the command line is a configuration rather than data.

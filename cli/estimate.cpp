@@ -62,6 +62,8 @@ void EstimateCommand::add_common(Parser& parser) {
 void EstimateCommand::run(const Estimator& estimate) const {
   if (common.json && output == "-")
     throw ConfigError("--json needs -o FILE for the estimates: standard output cannot hold both");
+  if (columns.given("truth"))
+    throw ConfigError("--truth has no effect: only evaluate reads the truth; leave it out");
   check_output(output, {model, data});
   check_output_name(output);
   const Model loaded = Model::load(model);
@@ -73,6 +75,14 @@ void EstimateCommand::run(const Estimator& estimate) const {
   const Estimates estimates = listing.of(states, of_rows ? &dataset : nullptr);
   write_estimates(output, estimates);
   report(*this, estimates);
+}
+
+void refuse_idle_iterations(const Model& model, int iterations) {
+  if (iterations > 0 && !model.gains_by_iterations())
+    throw ConfigError(fmt::format(
+        "--iterations = {} has no effect: the model is linear, so that one pass is exact; leave "
+        "it out",
+        iterations));
 }
 
 DataOptions data_options(const Model& model, const FieldOptions<DataOptions>& given,

@@ -32,6 +32,9 @@ struct EstimateCommand {
   void run(const Estimator& estimate) const;
 };
 
+/// Throws ConfigError if smoothing with this model again would change nothing.
+void refuse_idle_iterations(const Model& model, int iterations);
+
 /// How a model's user wants its data read: as at the fit, but for the options given.
 DataOptions data_options(const Model& model, const FieldOptions<DataOptions>& given,
                          bool needs_truth);

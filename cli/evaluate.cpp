@@ -30,6 +30,7 @@ void run_evaluate(const Arguments& arguments) {
   if (!parser.parse(arguments)) return;
 
   const Model model = Model::load(model_file);
+  refuse_idle_iterations(model, scoring.values().smoothing.iterations);
   const Dataset data = read_dataset(data_file, data_options(model, columns, true));
   const Evaluation evaluation = evaluate(model, data, scoring.values());
   print(lines(common.json ? evaluation.to_json() : evaluation.to_text()));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "command.hpp"
@@ -78,6 +79,9 @@ struct FitCommand {
     model.apply_to(config.fit.model);
     apply_system(config);
     train.apply_to(config.fit.train);
+    visit_fields(config.fit.train, [&](const char* field, const auto&, const char*) {
+      if (train.given(field)) config.places[field] = option_name(field);
+    });
     if (!validation.empty()) config.validation = validation;
     if (!output.empty()) config.output = output;
     return config;
@@ -109,6 +113,18 @@ struct FitCommand {
   }
 };
 
+// Nobody sets an option in order that nothing happens. But what an option makes idle of a file is
+// what overriding it means.
+void refuse_idle(const FitConfig& config) {
+  std::string all;
+  for (const std::string& each : config.fit.without_effect(!config.validation.empty())) {
+    const std::string placed = with_place(each, config.places, "");
+    if (placed.starts_with("--") || std::ranges::find(config.idle, each) != config.idle.end())
+      all += (all.empty() ? "" : "\n  ") + placed;
+  }
+  if (!all.empty()) throw ConfigError(all);
+}
+
 void check(const FitCommand& command, const FitConfig& config) {
   if (config.output.empty())
     throw ConfigError(
@@ -120,6 +136,7 @@ void check(const FitCommand& command, const FitConfig& config) {
     if (!is_config(command.input)) throw;
     throw ConfigError(fmt::format("{}: {}", command.input, e.what()));
   }
+  refuse_idle(config);
   if (config.file == "-" && config.validation == "-")
     throw ConfigError("--validation -: standard input holds the data already; give it a file");
   check_output(config.output, {command.input, config.file, config.validation});

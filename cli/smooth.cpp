@@ -24,6 +24,7 @@ void run_smooth(const Arguments& arguments) {
   command.add_common(parser);
   if (!parser.parse(arguments)) return;
   command.run([&](const Model& model, const Dataset& data) {
+    refuse_idle_iterations(model, smoothing.values().iterations);
     return model.smooth(data, command.common.threads, smoothing.values());
   });
 }

@@ -121,6 +121,8 @@ void at_line(std::size_t number, const Work& work) {
 void run_stream(const Arguments& arguments) {
   StreamCommand command;
   if (!command.parse(arguments)) return;
+  if (command.no_header && command.common.json)
+    throw ConfigError("--no-header has no effect: answers in JSON have no header; leave it out");
   const Model model = Model::load(command.model);
   Filters filters(model, command.keyed);
   StreamAnswers answers(Listing(model, command.list), command.keyed, command.common.json);

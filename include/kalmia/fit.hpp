@@ -172,6 +172,11 @@ struct FitOptions {
 
   /// Throws ConfigError that names every violated rule.
   void validate() const;
+
+  /// A sentence for each option that has another value than its default and does nothing as the
+  /// others are: "taps = 8 has no effect: ...". The program refuses these. `validation`: the data
+  /// held out are given, in place of a share of the data.
+  std::vector<std::string> without_effect(bool validation = false) const;
 };
 
 /// Where a fit stands.

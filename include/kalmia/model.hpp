@@ -120,12 +120,16 @@ class Model {
   /// Everything about the model but its weights: options, scaling, how training went; JSON text.
   std::string info_json() const;
 
+  /// Whether iterated smoothing (SmoothOptions::iterations) can give anything else: map or emission
+  /// are not linear, or outliers are weighed.
+  bool gains_by_iterations() const;
+
   /// How the file's columns were read when the model was fitted.
   const DataOptions& data_options() const;
 
   /// x[k|<=k]. `threads` 0: all the machine has. Results do not depend on it. Throws DataError if
-  /// the data do not have the model's measured columns and inputs, NumericalError if a covariance
-  /// breaks down.
+  /// the data do not have the model's measured columns, inputs and time (the median step may differ
+  /// from the model's by a factor of ten), NumericalError if a covariance breaks down.
   Estimates filter(const Dataset& data, int threads = 0) const;
   /// x[k|0:K].
   Estimates smooth(const Dataset& data, int threads = 0, const SmoothOptions& options = {}) const;

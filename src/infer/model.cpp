@@ -87,6 +87,10 @@ std::vector<double> Model::noise() const {
 std::string Model::info_json() const {
   return model::description_json(*impl_->learned, impl_->others);
 }
+bool Model::gains_by_iterations() const {
+  const prior::Expert& expert = impl_->learned->expert();
+  return !expert.linear || expert.emission != nullptr || impl_->learned->description().tails > 0;
+}
 const DataOptions& Model::data_options() const { return impl_->learned->description().data; }
 
 Stream Model::stream() const { return Stream(std::make_unique<Stream::Impl>(impl_)); }

@@ -54,6 +54,10 @@ bool has_steps(const Dataset& data) {
                      [](const Series& series) { return series.t.size() > 1; });
 }
 
+void check_time(const model::LearnedModel<float>& model, const Dataset& data) {
+  model::check_time(data, model.description().time, model.description().dt, source(data));
+}
+
 void check_inputs(const model::LearnedModel<float>& model, const Dataset& data) {
   const std::vector<std::string>& needed = model.description().input_names;
   if (data.u_names.size() != needed.size())
@@ -78,6 +82,7 @@ void check_noise(const model::LearnedModel<float>& model, const Dataset& data) {
 
 const Dataset& checked(const model::LearnedModel<float>& model, const Dataset& data) {
   check_channels(model, data);
+  check_time(model, data);
   check_inputs(model, data);
   check_noise(model, data);
   return data;

@@ -13,7 +13,8 @@ namespace kalmia::infer {
 
 class SeriesRun {
  public:
-  /// Throws DataError if the data have not the model's channels and inputs, or an infinite value.
+  /// Throws DataError if the data have not the model's channels, inputs and time, or an infinite
+  /// value.
   /// Both must outlive the run.
   SeriesRun(const model::LearnedModel<float>& model, const Dataset& data, int threads);
 

@@ -1,5 +1,7 @@
 #include "model/drive.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -55,7 +57,36 @@ std::vector<double> filled_inputs(const Dataset& data, const Series& series) {
   return u;
 }
 
+// "0.01", or "60 s" where time is dates.
+std::string step_text(double dt, TimeKind kind) {
+  return fmt::format("{:.6g}{}", dt, kind == TimeKind::Date ? " s" : "");
+}
+
 }  // namespace
+
+void check_time(const Dataset& data, TimeKind kind, double dt, const std::string& place) {
+  const bool has_time = data.time_kind != TimeKind::None;
+  if (!has_time && kind != TimeKind::None)
+    throw DataError(place + ": there is no time, but the model was fitted with time, in steps of " +
+                    step_text(dt, kind) +
+                    "; name the column with --time, or fit a model without time");
+  if (has_time && kind == TimeKind::None)
+    throw DataError(place + ": there is time" +
+                    (data.time_name.empty() ? "" : " (column " + data.time_name + ")") +
+                    ", but the model was fitted without, and counts steps; take the time out of "
+                    "the data, or fit a model with time");
+  const bool has_steps =
+      std::ranges::any_of(data.series, [](const Series& series) { return series.t.size() > 1; });
+  const double step = data.step_size();
+  // Steps that are not positive have a message of their own.
+  if (!has_time || !has_steps || !(step > 0)) return;
+  if (step > kOtherUnit * dt || dt > kOtherUnit * step)
+    throw DataError(place + ": the time step is " + step_text(step, data.time_kind) +
+                    " (the median), but the model was fitted with steps of " + step_text(dt, kind) +
+                    ", and they may differ by a factor of " + number_text(kOtherUnit) +
+                    " at most; is the time in another unit? Bring it to that of the fit, or fit a "
+                    "model to data with such steps");
+}
 
 SeriesDrive series_drive(const Dataset& data, const Series& series, double dt) {
   SeriesDrive drive;

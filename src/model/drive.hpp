@@ -1,6 +1,7 @@
 // What drives the steps of a series: their lengths and the control inputs.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kalmia/data.hpp"
@@ -22,6 +23,16 @@ struct DriveStatistics {
 
 /// Throws DataError, which names the place, if time does not rise or an input has no values.
 DriveStatistics drive_statistics(const Dataset& data);
+
+/// Data are refused whose usual step is longer or shorter than the model's by more than this
+/// factor: their time is in another unit.
+inline constexpr double kOtherUnit = 10;
+
+/// Throws DataError, which names the remedy, unless the time of `data` can be that of a model
+/// fitted to a time axis of that kind with steps of the usual length `dt`: both have a time axis or
+/// neither has, and the median steps differ by no more than kOtherUnit. `place`: how messages
+/// begin.
+void check_time(const Dataset& data, TimeKind kind, double dt, const std::string& place);
 
 /// What drives each step of one series.
 struct SeriesDrive {

@@ -34,8 +34,9 @@ struct ModelDescription {
   std::vector<std::string> measured_names;
   std::vector<std::string> input_names;
   prior::ExpertSpec prior;
-  std::vector<double> theta;  ///< values of the expert's parameters; empty: where they start
-  double dt = 1;              ///< usual time between steps
+  std::vector<double> theta;       ///< values of the expert's parameters; empty: where they start
+  TimeKind time = TimeKind::None;  ///< what the times of the data were
+  double dt = 1;                   ///< usual time between steps, in the unit of the data
   Units units;
   FeatureSpec features;
   nn::EncoderKind encoder = nn::EncoderKind::Gru;

@@ -19,6 +19,16 @@ constexpr TensorFormat kFormat{"kalmia", "a Kalmia model", kModelFileVersion,
                                "update, or fit the model again"};
 
 const std::string kSmootherPrefix = "smoother.";
+
+// The names of TimeKind, in its order.
+constexpr const char* kTimeNames[] = {"none", "number", "date"};
+
+TimeKind time_of_name(const std::string& name) {
+  for (const TimeKind kind : {TimeKind::None, TimeKind::Number, TimeKind::Date})
+    if (name == kTimeNames[static_cast<int>(kind)]) return kind;
+  throw ConfigError("time = \"" + name + "\", but it must be none, number or date");
+}
+
 Json to_json(const SmootherSizes& sizes) {
   return {
       {"kind", smoother_name(sizes.kind)}, {"hidden", sizes.hidden}, {"decoder", sizes.decoder}};
@@ -60,6 +70,7 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
       {"inputs", d.input_names},
       {"prior", expert_json(d.prior)},
       {"theta", d.theta},
+      {"time", kTimeNames[static_cast<int>(d.time)]},
       {"dt", d.dt},
       {"noise", d.noise},
       {"noise_std", d.noise_std},
@@ -110,6 +121,7 @@ ModelDescription description_of(const Json& json) {
   json.at("inputs").get_to(d.input_names);
   d.prior = expert_from_json(json.at("prior"));
   json.at("theta").get_to(d.theta);
+  d.time = time_of_name(json.at("time").get<std::string>());
   json.at("dt").get_to(d.dt);
   json.at("noise").get_to(d.noise);
   json.at("noise_std").get_to(d.noise_std);

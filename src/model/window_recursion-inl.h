@@ -268,6 +268,10 @@ class RecursionPass {
       if (except.any) value = select(except.ended, zero<double>(), value);
       store(load(d_theta() + i * kLanes) + value, d_theta() + i * kLanes);
     }
+    // Nothing has come to a lane past its end yet; its state may be where the emission has no
+    // value.
+    for (int i = 0; except.any && i < M() * M(); ++i)
+      store(select(except.ended, zero<double>(), load(d_R + i * kLanes)), d_R + i * kLanes);
   }
 
   // Adjoints of x, P, R and theta, which go on from one call of backward to the next.

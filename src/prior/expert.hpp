@@ -37,7 +37,10 @@ struct Expert {
   std::vector<InitialState> initial;
   std::vector<ExpertParameter> parameters;
   std::shared_ptr<const kalman::TransitionMap> map;
-  bool linear = false;  ///< the map does not depend on where the states are
+  bool linear = false;           ///< the map does not depend on where the states are
+  std::vector<int> inputs_read;  ///< the inputs that the map depends on
+  /// Fixed parameters and definitions of a user's system that no equation uses.
+  std::vector<std::string> unused;
   /// H (M x N), row-major; of a nonlinear emission its constant entries.
   std::vector<double> H;
   /// Null where the emission is H x.

@@ -50,6 +50,18 @@ bool is_linear(ExpertDraft& draft) {
   return true;
 }
 
+std::vector<int> inputs_read(const ExpertDraft& draft) {
+  Nodes roots = draft.map.F;
+  roots.insert(roots.end(), draft.map.e.begin(), draft.map.e.end());
+  std::set<int> read;
+  for (const Node node : draft.graph.order(roots))
+    if (draft.graph[node].op == expr::Op::Symbol) read.insert(draft.graph[node].symbol);
+  std::vector<int> inputs;
+  for (int i = 0; i < draft.symbols.inputs; ++i)
+    if (read.contains(draft.symbols.u(i))) inputs.push_back(i);
+  return inputs;
+}
+
 // Every state must reach a channel: directly, or through the states it moves.
 void check_observable(ExpertDraft& draft) {
   const int N = draft.symbols.states;
@@ -96,6 +108,7 @@ Expert finish(ExpertDraft& draft, const ExpertSpec& spec) {
   set_emission(draft);
   require_size(draft.graph);
   draft.expert.linear = is_linear(draft);
+  draft.expert.inputs_read = inputs_read(draft);
   const bool exact = !(spec.departure > 0);
   if (exact && !draft.A.empty())
     draft.expert.map = std::make_shared<LinearFlowMap>(draft.graph, draft.symbols, draft.A);

@@ -31,7 +31,7 @@ class SystemReader {
     set_map();
     set_measure();
     set_initial();
-    refuse_idle_parameters();
+    find_unused_names();
     return std::move(draft_);
   }
 
@@ -218,8 +218,9 @@ class SystemReader {
         throw ConfigError(place + "." + each.name + " is given twice");
   }
 
-  // A learned parameter that no equation uses would be reported as learned where it started.
-  void refuse_idle_parameters() const {
+  // A learned parameter that no equation uses would be reported as learned where it started; others
+  // are noted.
+  void find_unused_names() {
     Nodes roots = draft_.map.F;
     roots.insert(roots.end(), draft_.map.e.begin(), draft_.map.e.end());
     roots.insert(roots.end(), draft_.measure.begin(), draft_.measure.end());
@@ -228,10 +229,33 @@ class SystemReader {
       if (draft_.graph[node].op == expr::Op::Symbol) used.insert(draft_.graph[node].symbol);
     for (std::size_t i = 0; i < draft_.expert.parameters.size(); ++i) {
       const ExpertParameter& parameter = draft_.expert.parameters[i];
-      if (parameter.learn && !used.contains(draft_.symbols.theta(static_cast<int>(i))))
+      if (used.contains(draft_.symbols.theta(static_cast<int>(i)))) continue;
+      if (parameter.learn)
         throw ConfigError("system.parameters." + parameter.name +
                           ": it is to be learned, but no equation uses it; use it or leave it out");
+      draft_.expert.unused.push_back(parameter.name);
     }
+    for (const Equation& each : system_.define)
+      if (!mentioned(each.name)) draft_.expert.unused.push_back(each.name);
+  }
+
+  // Whether the name stands in an equation, or in a definition.
+  bool mentioned(const std::string& name) const {
+    const auto in = [&](const std::string& text) {
+      for (std::size_t at = text.find(name); at != std::string::npos;
+           at = text.find(name, at + 1)) {
+        const std::size_t end = at + name.size();
+        if ((at == 0 || !expr::continues_name(text[at - 1])) &&
+            (end == text.size() || !expr::continues_name(text[end])))
+          return true;
+      }
+      return false;
+    };
+    for (const auto* equations : {&system_.define, &system_.ode, &system_.next, &system_.measure})
+      for (const Equation& each : *equations)
+        if (in(each.text)) return true;
+    return std::ranges::any_of(system_.matrix,
+                               [&](const auto& row) { return std::ranges::any_of(row, in); });
   }
 
   void set_initial() {

@@ -207,6 +207,9 @@ Dataset shown_data(const Dataset& data, const EvaluateOptions& o) {
   require(o.hide_run >= 1 && std::isfinite(o.hide_run), "hide_run", o.hide_run, ">= 1 and finite");
   require(o.horizon >= 0 && o.horizon <= 100000, "horizon", o.horizon, "in 0..100000");
   require(o.threads >= 0, "threads", o.threads, ">= 0");
+  if (o.hide == 0 && o.hide_run != EvaluateOptions{}.hide_run)
+    wrong +=
+        fmt::format("\n  hide_run = {} has no effect: nothing is hidden; set hide", o.hide_run);
   if (!wrong.empty()) throw ConfigError("evaluate: invalid options:" + wrong);
   Dataset shown = data;
   if (o.hide > 0) {

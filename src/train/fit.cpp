@@ -47,6 +47,12 @@ constexpr double kUsualCoefficient = 1;
 // Degrees of freedom to begin with where they are learned.
 constexpr double kStartTails = 4;
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
 // The steps of a whole fit; each leaves what the next needs. `all` is `data`, or `data` and after
 // it the series of a validation set; their long steps have been cut up. `drive` is that of the data
 // as they were.
@@ -102,6 +108,7 @@ class Fitter {
     impl->learned = std::move(members[0].model);
     for (std::size_t j = 1; j < members.size(); ++j)
       impl->others.push_back(std::move(members[j].model));
+    note_unused();
     const Model whole(impl);
     if (options_.model.calibrate) calibrate(whole, first);
     train::describe(options_, summary_);
@@ -202,6 +209,28 @@ class Fitter {
     if (!unseen.empty())
       summary_.notes.push_back(std::string("a recurrent ") + (filter ? "filter" : "smoother") +
                                " estimates what is measured alone, not " + unseen);
+  }
+
+  // What the user gave and the model does not use.
+  void note_unused() {
+    const prior::Expert expert = model::expert_of(static_->description);
+    const double departure = options_.model.departure;
+    if (departure > 0 && std::ranges::none_of(expert.parameters, [](const auto& each) {
+          return std::isfinite(each.prior_std);
+        }))
+      summary_.notes.push_back("departure = " + number_text(departure) +
+                               " has no effect: the map of " + summary_.prior +
+                               " has no entry to depart from");
+    if (!expert.unused.empty())
+      summary_.notes.push_back(joined(expert.unused) + ": no equation uses what has this name");
+    if (summary_.networks || summary_.smoother) return;
+    std::vector<std::string> unread;
+    for (std::size_t i = 0; i < data_.u_names.size(); ++i)
+      if (std::ranges::find(expert.inputs_read, static_cast<int>(i)) == expert.inputs_read.end())
+        unread.push_back(data_.u_names[i]);
+    if (!unread.empty())
+      summary_.notes.push_back("inputs " + joined(unread) + " have no effect: the map of " +
+                               summary_.prior + " does not read them, and there are no networks");
   }
 
   train::StaticResult fit_static(model::ModelDescription description,
@@ -319,6 +348,7 @@ class Fitter {
     d.measured_names = data_.y_names;
     d.input_names = data_.u_names;
     d.prior = expert_spec(prior);
+    d.time = data_.time_kind;
     d.dt = drive_.dt;
     d.noise = options_.model.noise;
     d.noise_std = train::typical_stds(data_);
@@ -394,12 +424,6 @@ class Fitter {
   std::unique_ptr<train::ScaledData> scaled_;
 };
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
-}
-
 void check_data(const Dataset& data) {
   if (data.y_names.empty()) throw DataError("fit: the data have no measured columns");
   for (const Series& series : data.series)
@@ -430,6 +454,7 @@ void check_validation(const Dataset& data, const Dataset& validation) {
   if (validation.time_kind != data.time_kind)
     throw DataError(place + ": has " + time_axis(validation) + ", but it must have, as the data, " +
                     time_axis(data));
+  model::check_time(validation, data.time_kind, data.step_size(), place);
   check_data(validation);
   std::ptrdiff_t values = 0;
   for (const Series& series : validation.series)

@@ -141,6 +141,45 @@ class Estimates(CommandTest):
         self.succeed("smooth", "t.kalmia", "bare.csv", "-o", "a.csv")
 
 
+class Time(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.model()
+        self.rows = [line.split(",") for line in (self.folder / "track.csv").read_text().splitlines()]
+
+    def write(self, name, change):
+        support.write_rows(self.folder / name, ",".join(change(self.rows[0])),
+                           [",".join(change(row)) for row in self.rows[1:]])
+
+    def refuse(self, model, data, *fragments):
+        for command in ("filter", "smooth", "forecast", "sample", "evaluate"):
+            with self.subTest(command=command):
+                self.fail_with(3, [command, model, data], [f"kalmia {command}: {data}: ", *fragments])
+
+    def test_another_unit_is_refused(self):
+        self.write("ms.csv", lambda row: [row[0] if row[0] == "t" else f"{1000 * float(row[0])}",
+                                          *row[1:]])
+        self.refuse("track.kalmia", "ms.csv", "the time step is 1000 (the median), but the model was "
+                    "fitted with steps of 1, ", "is the time in another unit? Bring it to that of the fit")
+        # Ten times are not yet another unit.
+        self.write("slow.csv", lambda row: [row[0] if row[0] == "t" else f"{10 * float(row[0])}",
+                                            *row[1:]])
+        self.succeed("filter", "track.kalmia", "slow.csv", "-o", "out.csv")
+        self.fail_with(3, ["fit", "track.csv", *support.SMALL_FIT, "--validation", "ms.csv", "-o", "m"],
+                       ["validation data ms.csv: the time step is 1000"])
+
+    def test_time_or_none(self):
+        self.write("bare.csv", lambda row: row[1:])
+        self.refuse("track.kalmia", "bare.csv", "there is no time, but the model was fitted with time, "
+                    "in steps of 1; name the column with --time")
+        self.succeed("fit", "bare.csv", *support.SMALL_FIT, "-q", "-o", "bare.kalmia")
+        self.succeed("filter", "bare.kalmia", "bare.csv", "-o", "out.csv")
+        self.refuse("bare.kalmia", "track.csv", "there is time (column t), but the model was fitted "
+                    "without")
+        self.assertEqual([json.loads(self.succeed("info", model, "--json"))["time"]
+                          for model in ("track.kalmia", "bare.kalmia")], ["number", "none"])
+
+
 class Scores(CommandTest):
     def setUp(self):
         super().setUp()

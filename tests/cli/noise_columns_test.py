@@ -63,7 +63,7 @@ class NoiseColumns(support.ProgramTest):
         fit = ["fit", "gps.csv", *OPTIONS, *FIT, "-o", "m.kalmia"]
         self.fail_with(2, [*fit, "--noise", "0.5"],
                        ['--noise = "0.5", but the data say how noisy each value is'])
-        self.fail_with(2, [*fit, "--smoother", "fused"], ['--smoother = "fused", but it does not'])
+        self.fail_with(2, [*fit, "--hidden", "4", "--smoother", "fused"], ['--smoother = "fused", but it does not'])
         rows = self.rows()
         rows[4] = "4,1,2,0.3,0,0,0"
         self.write(rows)

@@ -74,6 +74,72 @@ class Arguments(ProgramTest):
                          "t,y1,y3,true_y1,true_y3")
 
 
+class WithoutEffect(ProgramTest):
+    def refuse(self, options, message, start=("fit", "track.csv", "-o", "m.kalmia")):
+        self.fail_with(2, [*start, *options.split()], [f"kalmia {start[0]}: {message}"])
+
+    def test_options_of_fit_are_refused_before_the_data_are_read(self):
+        for options, message in (
+                ("--order 5", "--order = 5 has no effect: it is for the priors ar, lorenz and"),
+                ("--flow rk4 --substeps 9", "--flow = rk4 has no effect: it is for the priors lorenz"),
+                ("--prior constant-position --departure 0.1", "--departure = 0.1 has no effect: "),
+                ("--departure 0 --departure-degree 2", "--departure-degree = 2 has no effect: "),
+                ("--taps 4", "--taps = 4 has no effect: it is for encoder = conv"),
+                ("--keep-smoother", "--keep-smoother = true has no effect: "),
+                ("--hidden 0 --encoder lstm", "--encoder = lstm has no effect: hidden = 0, so"),
+                ("--hidden 0 --smoother fused", "--smoother = fused has no effect: hidden = 0, so"),
+                ("--hidden 0 --updates 5", "--updates = 5 has no effect: hidden = 0, so"),
+                ("--holdout 0.3 --validation b.csv", "--holdout = 0.3 has no effect: the validation")):
+            with self.subTest(options=options):
+                self.refuse(options, message)
+        # All of them at once, and those of equations under the names that they were given by.
+        message = self.fail_with(2, ["fit", "absent.csv", "-o", "m", "--flow", "rk4", "--taps", "3"])
+        self.assertEqual(message.count("has no effect"), 2)
+        self.fail_with(2, ["fit", "absent.csv", "-o", "m", "--ode", "x = -x", "--order", "3"],
+                       ["--order = 3 has no effect: the flow is rk4"])
+        self.fail_with(2, ["fit", "absent.csv", "-o", "m", "--next", "x = 0.5*x", "--substeps", "3"],
+                       ["--substeps = 3 has no effect: next gives the map"])
+
+    def test_a_configuration_is_told_its_line(self):
+        (self.folder / "fit.toml").write_text(
+            'output = "m.kalmia"\n[data]\nfile = "absent.csv"\n[model]\nhidden = 0\n'
+            "[train]\nupdates = 5\n")
+        self.fail_with(2, ["fit", "fit.toml"],
+                       ["kalmia fit: fit.toml:7: train.updates = 5 has no effect: hidden = 0"])
+        # What an option overrides is another matter: the data are looked for.
+        (self.folder / "fit.toml").write_text(
+            'output = "m.kalmia"\n[data]\nfile = "absent.csv"\n[train]\nupdates = 5\n')
+        self.fail_with(1, ["fit", "fit.toml", "--hidden", "0"], ["absent.csv"])
+        self.fail_with(2, ["fit", "fit.toml", "--hidden", "0", "--window", "8"],
+                       ["kalmia fit: --window = 8 has no effect: hidden = 0"])
+
+    def test_what_only_the_data_show_is_said(self):
+        rows = [f"{k % 7},{k % 3}" for k in range(60)]
+        support.write_rows(self.folder / "driven.csv", "y,u", rows)
+        fit = ("fit", "driven.csv", "--hidden", "0", "-o", "m.kalmia")
+        self.assertIn("inputs u have no effect: the map of constant-velocity does not read them",
+                      self.succeed(*fit, "--prior", "constant-velocity"))
+        said = self.succeed(*fit, "--next", "y = 0.5*y + u", "--define", "w = 2*u", "--parameter",
+                            "k = 3")
+        self.assertIn("k, w: no equation uses what has this name", said)
+        self.assertNotIn("inputs u", said)
+        self.assertIn("departure = 0.1 has no effect: the map of system has no entry to depart from",
+                      self.succeed(*fit, "--next", "y = y + u", "--departure", "0.1"))
+
+    def test_options_of_the_other_commands(self):
+        self.model()
+        for command in ("filter", "smooth", "forecast", "sample"):
+            self.refuse("--truth true_y1,true_y2", "--truth has no effect: only evaluate reads",
+                        (command, "track.kalmia", "track.csv"))
+        for command in ("smooth", "evaluate"):
+            self.refuse("--iterations 3", "--iterations = 3 has no effect: the model is linear",
+                        (command, "track.kalmia", "track.csv"))
+        self.fail_with(2, ["evaluate", "track.kalmia", "track.csv", "--hide-run", "5"],
+                       ["hide_run = 5 has no effect: nothing is hidden"])
+        self.fail_with(2, ["stream", "track.kalmia", "--json", "--no-header"],
+                       ["--no-header has no effect"])
+
+
 class Output(ProgramTest):
     def test_a_model_needs_a_place(self):
         self.track()

@@ -242,7 +242,9 @@ TEST(Model, TheTimesOfAForecastGoOnByTheStep) {
   Dataset untimed = alone(data, 0);
   untimed.time_kind = TimeKind::None;
   untimed.series[0].t.clear();
-  EXPECT_TRUE(model.forecast(untimed, 2, 1).series[0].t.empty());
+  LearnedCase counting = test::static_case(1);
+  counting.description.time = TimeKind::None;
+  EXPECT_TRUE(public_model(counting).forecast(untimed, 2, 1).series[0].t.empty());
 }
 
 // With networks, the prediction of y is what they read and what the residual is centred at.

@@ -125,6 +125,28 @@ TEST(Model, AnotherRegularStepIsALengthLikeAnyOther) {
   EXPECT_TRUE(test::same_bits(a.series[0].mean, b.series[0].mean));
 }
 
+// Whatever is asked of the model.
+TEST(Model, AnotherUnitOfTimeIsRefused) {
+  const Model model = public_model(test::static_case(2));
+  Dataset milliseconds = motion_data(2, {40, 30}, 124), untimed = milliseconds;
+  for (Series& series : milliseconds.series)
+    for (double& t : series.t) t *= 1000;
+  untimed.time_kind = TimeKind::None;
+  for (Series& series : untimed.series) series.t.clear();
+  LearnedCase counting = test::static_case(2);
+  counting.description.time = TimeKind::None;
+  const Model counts = public_model(counting);
+  EXPECT_NO_THROW(counts.filter(untimed, 1));
+  for (const auto& [of, data] : {std::pair{model, milliseconds}, std::pair{model, untimed},
+                                 std::pair{counts, motion_data(2, {40}, 124)}}) {
+    EXPECT_THROW(of.filter(data, 1), DataError);
+    EXPECT_THROW(of.smooth(data, 1), DataError);
+    EXPECT_THROW(of.forecast(data, 2, 1), DataError);
+    EXPECT_THROW(of.sample(data, 1, 1, 1), DataError);
+    EXPECT_THROW(of.innovations(data, 1), DataError);
+  }
+}
+
 // A static model of one or two channels with a prior that holds in any unit.
 LearnedCase motion_case(const std::string& prior, int channels = 1) {
   model::ModelDescription d = test::motion_description(channels);

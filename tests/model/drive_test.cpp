@@ -148,5 +148,52 @@ TEST(DriveStatistics, TimeThatStandsStillIsRefused) {
   EXPECT_THROW(drive_statistics(driven({1, 1, 1, 1})), DataError);
 }
 
+// Steps that the data may have are within ten times of the model's, which are 0.5 long.
+TEST(CheckTime, AnotherUnitOfTimeIsRefused) {
+  const auto check = [](const std::vector<double>& t, TimeKind kind = TimeKind::Number) {
+    check_time(driven(t), kind, 0.5, "plant.csv");
+  };
+  for (const double step : {0.05, 0.5, 5.0}) EXPECT_NO_THROW(check({1, 1 + step, 1 + 2 * step}));
+  EXPECT_EQ(message_of<DataError>([&] {
+              check({0, 500, 1000, 1500});
+            }),
+            "plant.csv: the time step is 500 (the median), but the model was fitted with steps of "
+            "0.5, and they may differ by a factor of 10 at most; is the time in another unit? "
+            "Bring it to that of the fit, or fit a model to data with such steps");
+  EXPECT_THROW(check({0, 0.049, 0.098}), DataError);
+  EXPECT_THROW(check({0, 5.01, 10.02}), DataError);
+  // The median counts, whatever single steps are.
+  EXPECT_NO_THROW(check({0, 0.5, 1, 1000, 1000.5}));
+  // What has no steps has no wrong ones, and time that does not rise has a message of its own.
+  EXPECT_NO_THROW(check({7}));
+  EXPECT_NO_THROW(check({}));
+  EXPECT_NO_THROW(check({2, 1, 0}));
+}
+
+TEST(CheckTime, DatesAreSeconds) {
+  Dataset data = driven({0, 3600, 7200});
+  EXPECT_NO_THROW(check_time(data, TimeKind::Date, 3600, "plant.csv"));
+  data.time_kind = TimeKind::Date;
+  EXPECT_NO_THROW(check_time(data, TimeKind::Number, 3600, "plant.csv"));
+  EXPECT_NE(message_of<DataError>([&] {
+              check_time(data, TimeKind::Number, 1, "plant.csv");
+            }).find("is 3600 s (the median), but the model was fitted with steps of 1, and"),
+            std::string::npos);
+}
+
+TEST(CheckTime, BothHaveTimeOrNeither) {
+  Dataset counted = driven({});
+  counted.time_kind = TimeKind::None;
+  EXPECT_NO_THROW(check_time(counted, TimeKind::None, 1, "plant.csv"));
+  EXPECT_EQ(message_of<DataError>([&] { check_time(counted, TimeKind::Date, 60, "plant.csv"); }),
+            "plant.csv: there is no time, but the model was fitted with time, in steps of 60 s; "
+            "name the column with --time, or fit a model without time");
+  Dataset timed = driven({0, 1, 2});
+  timed.time_name = "t_s";
+  EXPECT_EQ(message_of<DataError>([&] { check_time(timed, TimeKind::None, 1, "plant.csv"); }),
+            "plant.csv: there is time (column t_s), but the model was fitted without, and counts "
+            "steps; take the time out of the data, or fit a model with time");
+}
+
 }  // namespace
 }  // namespace kalmia::model

@@ -38,6 +38,7 @@ inline model::Architecture architecture_of(const model::ModelDescription& d) {
 inline model::ModelDescription motion_description(int channels) {
   model::ModelDescription d;
   d.prior.name = "constant-velocity";
+  d.time = TimeKind::Number;
   d.dt = 0.5;
   d.noise = "learn";
   const char* names[] = {"north", "east"};

@@ -94,6 +94,7 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   EXPECT_EQ(p.features.u_spread, q.features.u_spread);
   EXPECT_EQ(p.features.measured_state, q.features.measured_state);
   EXPECT_EQ(p.features.channel_of_state, q.features.channel_of_state);
+  EXPECT_EQ(p.time, q.time);
   EXPECT_EQ(p.encoder, q.encoder);
   EXPECT_EQ(p.taps, q.taps);
   EXPECT_EQ(p.hidden, q.hidden);
@@ -117,6 +118,7 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
 TEST(ModelFile, RoundTripGivesTheSameNumbersAndBytes) {
   LearnedCase learned = test::pendulum_case();
   learned.description.theta = {1.0 / 3, 0.1};
+  learned.description.time = TimeKind::Date;
   for (const LearnedCase& made : {full_case(), test::static_case(1), learned,
                                   test::network_case(1, 42, nn::EncoderKind::Lstm),
                                   test::network_case(2, 43, nn::EncoderKind::Conv)}) {
@@ -370,6 +372,7 @@ TEST(ModelFile, ContradictionsAreRefused) {
   expect_has(refused([](Json&, Json& d) { d["theta"] = {1}; }), "theta");
   expect_has(refused([](Json&, Json& d) { d["inputs"] = {"u"}; }), "features.u_mean");
   expect_has(refused([](Json&, Json& d) { d["dt"] = 0; }), "dt");
+  expect_has(refused([](Json&, Json& d) { d["time"] = "hours"; }), "time = \"hours\"");
   expect_has(refused([](Json&, Json& d) {
                d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"trained", 1}};
              }),
@@ -413,6 +416,7 @@ TEST(DescriptionJson, TellsWhatTheModelIs) {
   EXPECT_EQ(json.at("prior").at("name"), "constant-velocity");
   EXPECT_EQ(json.at("states"), Json({"north", "north_rate", "east", "east_rate"}));
   EXPECT_EQ(json.at("noise"), "0.5,0.3");
+  EXPECT_EQ(json.at("time"), "number");
   EXPECT_EQ(json.at("parameters"), model->parameters().size());
   EXPECT_EQ(json.at("training").at("notes")[0], "a \"quoted\" one");
 }

@@ -182,7 +182,7 @@ void expect_has(const std::string& message, const std::string& part) {
 TEST(SystemExpert, ALearnedParameterThatNothingUsesIsRefused) {
   System s = pendulum();
   s.parameters.push_back({"idle", 1});
-  EXPECT_NO_THROW(expert_of(s));
+  EXPECT_EQ(expert_of(s).unused, (std::vector<std::string>{"idle"}));
   s.parameters.back().learn = true;
   try {
     expert_of(s);
@@ -192,6 +192,20 @@ TEST(SystemExpert, ALearnedParameterThatNothingUsesIsRefused) {
               "system.parameters.idle: it is to be learned, but no equation uses it; use it or "
               "leave it out");
   }
+}
+
+TEST(SystemExpert, DefinitionsThatNothingUsesAreNamed) {
+  System s = pendulum();
+  EXPECT_TRUE(expert_of(s).unused.empty());
+  // Part of a longer name is no use of it; a definition may use another.
+  s.define.push_back({"g_", "2"});
+  s.define.push_back({"g__", "g_ + 1"});
+  EXPECT_EQ(expert_of(s).unused, (std::vector<std::string>{"g__"}));
+}
+
+TEST(SystemExpert, TellsWhichInputsTheMapReads) {
+  // The motor is the second input of the data.
+  EXPECT_EQ(expert_of(pendulum()).inputs_read, (std::vector<int>{1}));
 }
 
 TEST(SystemExpert, EquationsThatDoNotMakeSenseAreRefused) {

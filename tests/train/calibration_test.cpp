@@ -181,7 +181,8 @@ TEST(Calibration, TheFactorMakesTheMeasurementsMostLikely) {
 
 // The trace by probes is that of the whole matrix, change by change.
 TEST(Calibration, TheResponseToAMeasurementIsItsDerivative) {
-  const test::LearnedCase made = test::network_case(1, 6);
+  test::LearnedCase made = test::network_case(1, 6);
+  made.description.time = TimeKind::None;
   const Model model(std::make_shared<Model::Impl>(Model::Impl{made.make<float>()}));
   Dataset data = test::motion_data(1, {24}, 7, 0.1);
   data.series[0].t.clear();

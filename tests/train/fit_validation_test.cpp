@@ -118,6 +118,9 @@ TEST(FitValidation, OtherColumnsAreRefused) {
       "that are numbers");
   other.time_kind = TimeKind::Date;
   EXPECT_NE(message_of(data, other).find("has times that are dates"), std::string::npos);
+  other = simulated("lorenz", 300, 2);
+  for (double& t : other.series[0].t) t *= 1000;
+  EXPECT_NE(message_of(data, other).find("lorenz: the time step is "), std::string::npos);
   other = simulated("lorenz", 6, 2);
   EXPECT_EQ(message_of(data, other),
             "validation data simulate lorenz: 18 measured values, but at least 20 are needed to "

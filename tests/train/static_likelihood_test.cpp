@@ -124,6 +124,26 @@ TEST(StaticLikelihood, GradientMatchesCentralDifferences) {
     }
 }
 
+// Lanes without a series have states of zero, where such an emission has no value.
+TEST(StaticLikelihood, AnEmissionMayHaveNoValueAtZero) {
+  Dataset data;
+  data.y_names = {"y"};
+  Series& series = data.series.emplace_back();
+  series.steps = 60;
+  RandomStream random(165, "inverse");
+  for (int k = 0; k < series.steps; ++k) series.y.push_back(0.5 + 0.05 * random.normal());
+  prior::ExpertSpec spec;
+  spec.name = "system";
+  spec.system.states = {"x"};
+  spec.system.next = {{"x", "2 + 0.5*(x - 2)"}};
+  spec.system.measure = {{"y", "1/x"}};
+  spec.system.initial = {{"x", 2, 0.1}};
+  Likelihood l(data, spec, Kind::LearnDiagonal);
+  ASSERT_TRUE(std::isfinite(l.value()));
+  const std::vector<double> gradient = l.gradient;
+  test::check_gradient([&] { return l.value(); }, {{"all", l.variables, gradient}}, 166);
+}
+
 TEST(StaticLikelihood, GivenNoiseHasNoVariables) {
   Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::Given, {0.01, 0.002, 0.002, 0.02});
   ASSERT_EQ(l.variables.size(), 7u);

@@ -123,6 +123,7 @@ struct Case {
     d.measured_names = data.y_names;
     d.prior = prior;
     d.input_names = data.u_names;
+    d.time = data.time_kind;
     d.dt = drive.dt;
     const prior::Expert expert = model::expert_of(d);
     d.units = model::make_units(expert, channels, d.dt);
