@@ -8,7 +8,6 @@
 #include "infer/series_run.hpp"
 #include "kalman/classical_batch.hpp"
 #include "kalman/student.hpp"
-#include "model/even_steps.hpp"
 
 namespace kalmia::infer {
 namespace {
@@ -192,7 +191,7 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
 // The same of the data's own steps, where long ones were cut up on the way.
 MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& data, int threads,
                         const Parts& parts, const SmoothOptions& smoothing, bool noise) {
-  const model::EvenSteps even(data, model.description().dt, model.most_empty_steps());
+  const model::EvenSteps even = even_steps(model, data);
   MemberResult result = run_even(model, even.data(), threads, parts, smoothing, noise);
   if (!even.changed()) return result;
   const auto N = static_cast<std::size_t>(model.state_dim());

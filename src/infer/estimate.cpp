@@ -3,7 +3,6 @@
 
 #include "infer/combined.hpp"
 #include "infer/series_run.hpp"
-#include "model/even_steps.hpp"
 
 namespace kalmia {
 namespace {
@@ -33,7 +32,7 @@ std::optional<double> Model::leak(const Dataset& data, int threads) const {
   int count = 0;
   for (const auto* member : impl_->members()) {
     if (member->smoother() == nullptr) continue;
-    const model::EvenSteps even(data, member->description().dt, member->most_empty_steps());
+    const model::EvenSteps even = infer::even_steps(*member, data);
     const double leak = infer::SeriesRun(*member, even.data(), threads).leak();
     if (std::isnan(leak)) return std::nullopt;
     sum += leak;

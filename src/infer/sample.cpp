@@ -3,7 +3,6 @@
 #include "infer/calibrated.hpp"
 #include "infer/combined.hpp"
 #include "infer/series_run.hpp"
-#include "model/even_steps.hpp"
 
 namespace kalmia {
 
@@ -20,7 +19,7 @@ std::size_t member_of(std::uint64_t seed, std::size_t s, std::size_t c, std::siz
 double sample_member(const model::LearnedModel<float>& model, const Dataset& data,
                      std::uint64_t seed, int threads, std::size_t samples, std::size_t member,
                      std::size_t members, Estimates& estimates) {
-  const model::EvenSteps even(data, model.description().dt, model.most_empty_steps());
+  const model::EvenSteps even = infer::even_steps(model, data);
   infer::SeriesRun run(model, even.data(), threads);
   const auto N = static_cast<std::size_t>(model.state_dim());
   const model::Units& units = model.description().units;

@@ -172,6 +172,10 @@ Estimates SeriesRun::empty_estimates() const {
   return estimates;
 }
 
+model::EvenSteps even_steps(const model::LearnedModel<float>& model, const Dataset& data) {
+  return {checked(model, data), model.description().dt, model.most_empty_steps()};
+}
+
 StateEstimates room_for(const Series& series, int steps, int state_dim) {
   const auto rows = static_cast<std::size_t>(steps) * static_cast<std::size_t>(state_dim);
   StateEstimates result;

@@ -7,6 +7,7 @@
 
 #include "infer/filter_pass.hpp"
 #include "infer/scaled_data.hpp"
+#include "model/even_steps.hpp"
 #include "kalmia/model.hpp"
 
 namespace kalmia::infer {
@@ -57,6 +58,9 @@ class SeriesRun {
   ScaledData scaled_;
   Measured measured_;
 };
+
+/// The data with their long steps cut up, as the model needs them. Throws what SeriesRun throws.
+model::EvenSteps even_steps(const model::LearnedModel<float>& model, const Dataset& data);
 
 /// Room for the moments of `steps` steps.
 StateEstimates room_for(const Series& series, int steps, int state_dim);
