@@ -19,11 +19,11 @@ std::vector<double> ceiling_of(const Dataset& data, bool full = false, bool outl
   return ceiling;
 }
 
-std::vector<double> sine(int steps, double deviation) {
+std::vector<double> sine(int steps, double deviation, double period = 12) {
   RandomStream random(4, "sine");
   std::vector<double> y;
   for (int k = 0; k < steps; ++k)
-    y.push_back(20 * std::sin(2 * std::numbers::pi * k / 12) + deviation * random.normal());
+    y.push_back(20 * std::sin(2 * std::numbers::pi * k / period) + deviation * random.normal());
   return y;
 }
 
@@ -34,7 +34,7 @@ TEST(NoiseCeiling, IsTheNoiseOfASmoothSignal) {
 
 // Outliers that make up most of the noise's variance.
 TEST(NoiseCeiling, WithoutOutliersIsThatOfTheRest) {
-  std::vector<double> y = sine(4000, 0.5);
+  std::vector<double> y = sine(4000, 0.5, 60);
   EXPECT_NEAR(ceiling_of(dataset_of({y}), false, true)[0], 0.25, 0.05);
   RandomStream random(8, "outliers");
   for (double& value : y)
