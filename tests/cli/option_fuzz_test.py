@@ -467,7 +467,7 @@ class Case:
         self.score_horizon = r.choice((0, 0, 3))
         self.hide = r.random() < 0.3
         self.samples = r.random() < 0.2
-        self.other_unit = r.random() < 0.05 and self.time not in ("none", "dates")
+        self.other_unit = r.random() < 0.03 and self.time not in ("none", "dates")
 
     def linear_states(self):
         """Named priors are linear in what they measure."""
