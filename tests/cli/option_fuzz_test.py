@@ -381,6 +381,8 @@ class Case:
             self.prior = "system"
         else:
             self.prior = r.choice(world.priors)
+            if self.prior == "linear-motion" and self.dt > 1:
+                self.prior = "constant-velocity"  # its map runs away in a step of a minute
             if self.prior != "auto" or r.random() < 0.5:
                 add("--prior", self.prior)
             if self.prior == "ar" and r.random() < 0.5:
@@ -404,7 +406,7 @@ class Case:
             add("--noise", noise)
         elif noise == "one" and len(set(stated)) == 1:
             add("--noise", stated[0])
-        elif noise in ("one", "each"):
+        elif noise in ("one", "each") or noise == "full" and channels == 1:
             add("--noise", ",".join(map(repr, stated)))
         elif noise == "full":
             add("--noise", ";".join(",".join(repr(a * b * (1 if i == j else 0.3))
@@ -465,7 +467,7 @@ class Case:
         self.score_horizon = r.choice((0, 0, 3))
         self.hide = r.random() < 0.3
         self.samples = r.random() < 0.2
-        self.other_unit = r.random() < 0.05 and self.time not in ("none", "dates")
+        self.other_unit = r.random() < 0.03 and self.time not in ("none", "dates")
 
     def linear_states(self):
         """Named priors are linear in what they measure."""
