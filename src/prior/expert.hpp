@@ -37,7 +37,7 @@ struct Expert {
   std::vector<InitialState> initial;
   std::vector<ExpertParameter> parameters;
   std::shared_ptr<const kalman::TransitionMap> map;
-  bool linear = false;  ///< the map does not depend on where the states are
+  bool linear = false;  ///< neither F, e nor H depends on where the states are
   /// H (M x N), row-major; of a nonlinear emission its constant entries.
   std::vector<double> H;
   /// Null where the emission is H x.
