@@ -63,8 +63,8 @@ struct SmoothOptions {
   /// networks that read the future, if the model was fitted with these; `auto`: the networks if
   /// there are any, else linearized.
   std::string method = "auto";
-  /// Of the linearized smoother: filter and smooth again so many times, at most, with the expert
-  /// map linearised at the smoothed states, until they settle.
+  /// Of the linearized smoother: filter and smooth again so many times, at most, with the expert map
+  /// and the emission linearised at the smoothed states, until they settle.
   int iterations = 0;
 
   /// Throws ConfigError. `trained`: the smoother the model was fitted with, as
@@ -78,7 +78,7 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("method", o.method,
         "linearized, fused, recurrent, recursive, or auto: the networks if the model has any");
   visit("iterations", o.iterations,
-        "smooth again, at most so many times, with the expert map linearised at the result");
+        "smooth again, at most so many times, with map and emission linearised at the result");
 }
 
 class Stream;
