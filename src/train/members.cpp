@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "infer/mixture.hpp"
+#include "kalmia/error.hpp"
 #include "train/smoother_choice.hpp"
 #include "train/smoother_trainer.hpp"
 #include "train/trainer.hpp"
