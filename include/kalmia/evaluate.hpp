@@ -39,7 +39,7 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
         "smoother: linearized, fused, recurrent, recursive, or auto: the networks if the model has "
         "any");
   visit("iterations", o.smoothing.iterations,
-        "smooth again, at most so many times, with the expert map linearised at the result");
+        "smooth again, at most so many times, with map and emission linearised at the result");
   visit("seed", o.seed, "seed of what is hidden");
   visit("threads", o.threads, "threads; 0: all the machine has");
 }

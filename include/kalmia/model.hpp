@@ -45,8 +45,8 @@ struct Estimates {
 /// alone. "-" is standard output, as CSV. The file appears whole or not at all.
 void write_estimates(const std::string& path, const Estimates& estimates);
 
-/// The innovations of one series: y[k] - h(x[k|<k]) and their covariance, with H at x[k|<k]. That of
-/// Student-t noise is Model::noise().
+/// The innovations of one series: y[k] - h(x[k|<k]) and their covariance, with H at x[k|<k]. That
+/// of Student-t noise is Model::noise().
 struct Innovations {
   std::vector<double> residual;    ///< (steps, M), NaN where missing
   std::vector<double> covariance;  ///< (steps, M, M)
@@ -68,7 +68,7 @@ struct SmoothOptions {
   /// there are any, else linearized.
   std::string method = "auto";
   /// Of the linearized smoother: filter and smooth again so many times, at most, with the expert
-  /// map linearised at the smoothed states, until they settle.
+  /// map and the emission linearised at the smoothed states, until they settle.
   int iterations = 0;
 
   /// Throws ConfigError. `trained`: the smoother the model was fitted with, as
@@ -82,7 +82,7 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("method", o.method,
         "linearized, fused, recurrent, recursive, or auto: the networks if the model has any");
   visit("iterations", o.iterations,
-        "smooth again, at most so many times, with the expert map linearised at the result");
+        "smooth again, at most so many times, with map and emission linearised at the result");
 }
 
 class Stream;

@@ -99,11 +99,12 @@ namespace {
 std::vector<FusionPiece> fusion_pieces(std::span<const Piece> pieces, const FilterResult& result) {
   const int N = result.state_dim;
   std::vector<FusionPiece> fused;
-  for (int p = 0; p < static_cast<int>(pieces.size()); ++p)
-    fused.push_back({pieces[static_cast<std::size_t>(p)].y,
-                     result.predicted.mean.data() + row_at(result, p, 0, N),
-                     result.predicted.covariance.data() + row_at(result, p, 0, N * N),
-                     pieces[static_cast<std::size_t>(p)].steps});
+  for (int p = 0; p < static_cast<int>(pieces.size()); ++p) {
+    const Piece& piece = pieces[static_cast<std::size_t>(p)];
+    fused.push_back({piece.y, result.predicted.mean.data() + row_at(result, p, 0, N),
+                     result.predicted.covariance.data() + row_at(result, p, 0, N * N), piece.steps,
+                     piece.dt_ratio, piece.u});
+  }
   return fused;
 }
 

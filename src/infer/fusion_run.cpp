@@ -30,9 +30,13 @@ void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
   };
   double* centre = group.centre.data() + at(N);
   if (k + 1 < piece.steps) {
-    features.step_to(piece.y + static_cast<std::ptrdiff_t>(k + 1) * M, memory.data(),
-                     group.input_fwd.data() + at(features.channel_features()), centre, group.lanes);
+    float* input = group.input_fwd.data() + at(features.input_dim());
+    features.step_to(piece.y + static_cast<std::ptrdiff_t>(k + 1) * M, memory.data(), input, centre,
+                     group.lanes);
     features.seen_centre(memory.data(), centre, group.lanes);
+    const auto U = static_cast<std::ptrdiff_t>(features.control_dim());
+    features.drive_to(piece.dt_ratio == nullptr ? 1.0 : piece.dt_ratio[k + 1],
+                      piece.u == nullptr ? nullptr : piece.u + k * U, input, group.lanes);
   }
   for (int m = 0; m < M; ++m) {
     const double value = piece.y[static_cast<std::ptrdiff_t>(k) * M + m];

@@ -15,6 +15,8 @@ struct FusionPiece {
   const double* x_pred = nullptr;  ///< x[k|<k], steps x N
   const double* P_pred = nullptr;  ///< P[k|<k], steps x N N
   int steps = 0;
+  const double* dt_ratio = nullptr;  ///< length of the step to k over the usual one; null: 1
+  const double* u = nullptr;         ///< inputs, steps x U; null where there are none
 };
 
 /// Makes room for windows of `steps` x `lanes`.
@@ -22,7 +24,8 @@ void prepare_fusion_group(const model::LearnedModel<float>& model, int steps, in
                           model::LaneGroup<float>& group);
 
 /// Fills step i of a lane with step k of a piece. A lane walks backwards: the step before it was
-/// k + 1, or there is none at the piece's end, where it starts.
+/// k + 1, or there is none at the piece's end, where it starts. The networks read y[k+1], and the
+/// length and the inputs of the step that leads there: what y[k+1] says of x[k] depends on them.
 void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
                       const FusionPiece& piece, int k, LaneMemory& memory,
                       model::LaneGroup<float>& group);

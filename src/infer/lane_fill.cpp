@@ -104,9 +104,10 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece
   fill_weights(k, lane, piece.weight == nullptr ? nullptr : piece.weight + step * M, group);
   if (group.linearise.empty()) return;
   const int N = model.state_dim();
-  double* at = group.linearise.data() + static_cast<std::ptrdiff_t>(k) * N * group.lanes + lane;
-  for (int n = 0; n < N; ++n)
-    at[n * group.lanes] = piece.linearise[static_cast<std::ptrdiff_t>(step) * N + n];
+  double* at = group.linearise.data() + static_cast<std::ptrdiff_t>(k) * 2 * N * group.lanes + lane;
+  for (const int from : {std::max(step - 1, 0), step})  // no step leads to the first state
+    for (int n = 0; n < N; ++n, at += group.lanes)
+      *at = piece.linearise[static_cast<std::ptrdiff_t>(from) * N + n];
 }
 
 #define KALMIA_INSTANTIATE(T)                                                                    \

@@ -15,8 +15,8 @@ struct Piece {
   int steps = 0;
   const double* dt_ratio = nullptr;  ///< length of the step to k over the usual one; null: 1
   const double* u = nullptr;         ///< inputs, steps x U; null where there are none
-  /// Where the expert map that leads to k is linearised: a state at k-1, steps x N. Null: at the
-  /// filter's own.
+  /// States (steps x N) where the model is linearised: the emission at that of its step, the expert
+  /// map at that of the step it leaves. Null: at the filter's own.
   const double* linearise = nullptr;
   /// Weights of the measurements' noise, as in WindowInput, steps x M. Null: 1.
   const double* weight = nullptr;

@@ -35,15 +35,13 @@ double largest_change(const FilterPass& a, const FilterPass& b) {
   return largest;
 }
 
-// The state that the step to k leaves from, of all steps of a pass: that of step k - 1. Before the
-// first there is none.
-std::vector<double> states_before(const FilterPass& pass) {
-  const Array& means = pass.moments.smoothed.mean;
-  const auto N = static_cast<std::size_t>(pass.moments.state_dim);
-  std::vector<double> before(means.size());
-  if (before.empty()) return before;
-  std::copy_n(means.data(), before.size() - N, before.begin() + static_cast<std::ptrdiff_t>(N));
-  return before;
+// The process noise of pass i, over the filter's. The last of `passes` has the one that is wanted.
+double noise_of_pass(const Refinement& how, int i, int passes) {
+  if (how.iterations == 0) return how.first_process_noise;
+  if (i == passes - 1) return how.process_noise;
+  const double step = std::min(
+      kNoiseStep, std::pow(how.process_noise / how.first_process_noise, 1.0 / (passes - 1)));
+  return std::max(how.process_noise, how.first_process_noise * std::pow(step, i));
 }
 
 }  // namespace
@@ -56,20 +54,18 @@ double refine_pass(const model::LearnedModel<float>& model, std::span<const Piec
   double nll = std::numeric_limits<double>::quiet_NaN();
   RunSettings settings;
   settings.weights_given = student;
-  settings.process_noise = how.first_process_noise;
   for (int i = 0; i < passes; ++i) {
+    settings.process_noise = noise_of_pass(how, i, passes);
     std::vector<Piece> again(pieces.begin(), pieces.end());
-    std::vector<double> weights, before;
+    std::vector<double> weights;
     if (student) {
       weights = student_weights(model, pieces, pass);
       again = weighted(pieces, pass, weights);
     }
-    if (how.iterations > 0) {
-      before = states_before(pass);
+    if (how.iterations > 0)
       for (std::size_t p = 0; p < again.size(); ++p)
-        again[p].linearise =
-            before.data() + row_at(pass.moments, static_cast<int>(p), 0, pass.moments.state_dim);
-    }
+        again[p].linearise = pass.moments.smoothed.mean.data() +
+                             row_at(pass.moments, static_cast<int>(p), 0, pass.moments.state_dim);
     FilterPass next = run_pass(model, again, {true, true, true}, team, name, settings);
     smooth_pass(next, team, name);
     nll = std::accumulate(next.moments.log_likelihood.begin(), next.moments.log_likelihood.end(),
@@ -78,8 +74,6 @@ double refine_pass(const model::LearnedModel<float>& model, std::span<const Piec
     pass.moments.smoothed = std::move(next.moments.smoothed);
     const bool reached = how.iterations == 0 || settings.process_noise <= how.process_noise;
     if (settled && reached) break;
-    if (how.iterations > 0)
-      settings.process_noise = std::max(how.process_noise, settings.process_noise * kNoiseStep);
   }
   return nll;
 }

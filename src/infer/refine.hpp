@@ -6,13 +6,14 @@
 namespace kalmia::infer {
 
 struct Refinement {
-  /// Passes, at most, with the expert map linearised at the smoothed means: each is a Gauss-Newton
-  /// step towards the most likely trajectory. They end when no mean moves by more than a thousandth
-  /// of its deviation.
+  /// Passes, at most, with the expert map and the emission linearised at the smoothed means: each
+  /// is a Gauss-Newton step towards the most likely trajectory. They end when no mean moves by more
+  /// than a thousandth of its deviation.
   int iterations = 0;
-  /// The process noise of those passes over the filter's, reached by steps of 1/3. A filter's noise
-  /// also covers what its linearisation, at estimates that have not seen the future, gets wrong;
-  /// passes that linearise where the trajectory is need less.
+  /// The process noise of those passes over the filter's, reached by steps of 1/3, or of less where
+  /// the last pass would come before it. A filter's noise also covers what its linearisation, at
+  /// estimates that have not seen the future, gets wrong; passes that linearise where the
+  /// trajectory is need less.
   double process_noise = 1;
   double first_process_noise = 1;  ///< of the first pass
 };

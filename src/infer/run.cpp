@@ -33,7 +33,7 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
   run.prepare = [&](int steps, int lanes, model::LaneGroup<T>& group) {
     prepare_group(model, steps, lanes, irregular, group);
     if (pieces[0].weight != nullptr) prepare_weights(group);
-    if (pieces[0].linearise != nullptr) group.linearise.resize(group.centre.size());
+    if (pieces[0].linearise != nullptr) group.linearise.resize(2 * group.centre.size());
   };
   run.start = [&](std::size_t count) {
     return [&, memory = std::vector<LaneMemory>(count, empty_memory(model.meas_dim()))](

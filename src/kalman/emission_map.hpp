@@ -6,10 +6,10 @@
 
 namespace kalmia::kalman {
 
-/// y = h(x; theta) + r, linearised at the predicted state, for one line of lanes (8 sequences in
-/// double). theta is that of the transition map. Matrices are line matrices, row-major. Calls are
-/// const and thread-safe; `scratch` has `scratch_size()` doubles, aligned to a line, and may be
-/// used freely.
+/// y = h(x; theta) + r, linearised at a state (mostly the predicted one), for one line of lanes (8
+/// sequences in double). theta is that of the transition map. Matrices are line matrices,
+/// row-major. Calls are const and thread-safe; `scratch` has `scratch_size()` doubles, aligned to a
+/// line, and may be used freely.
 class EmissionMap {
  public:
   virtual ~EmissionMap() = default;

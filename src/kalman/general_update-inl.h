@@ -48,11 +48,15 @@ class GeneralUpdate {
     scratch_ = lines;
   }
 
-  /// As `update_forward`. `at.x` is x_pred; `given` (M lines) may be null: all weights 1.
-  HWY_NOINLINE LaneBits forward(const MapPoint& at, const double* y, const double* observed,
-                                const double* given, const double* P_pred, double* x_filt,
-                                double* P_filt, double* nll, const UpdateTape<double>& tape) {
-    const LaneBits broken = prepare(at, y, observed, given, P_pred);
+  /// As `update_forward`. `at.x` is x_pred; `given` (M lines) may be null: all weights 1. The map
+  /// is linearised at `linearise` (N lines, x'), or where that is null at x_pred:
+  ///
+  ///   y_pred = h(x') + H(x') (x_pred - x')
+  HWY_NOINLINE LaneBits forward(const MapPoint& at, const double* linearise, const double* y,
+                                const double* observed, const double* given, const double* P_pred,
+                                double* x_filt, double* P_filt, double* nll,
+                                const UpdateTape<double>& tape) {
+    const LaneBits broken = prepare(at, linearise, y, observed, given, P_pred);
     const LaneBits failed = update_forward<double>(lane_emission(), y, observed, at.x, P_pred,
                                                    x_filt, P_filt, nll, tape, scratch_);
     if (emission_.robust != nullptr) {
@@ -62,13 +66,14 @@ class GeneralUpdate {
     return broken | failed;
   }
 
-  /// Sets d_x_pred and d_P_pred; adds to d_R (M x M) and d_theta.
+  /// Adjoint of a `forward` linearised at x_pred: sets d_x_pred and d_P_pred; adds to d_R (M x M)
+  /// and d_theta.
   HWY_NOINLINE void backward(const MapPoint& at, const double* y, const double* observed,
                              const double* given, const double* P_pred, const double* P_filt,
                              const UpdateTape<double>& tape, const double* d_nll,
                              const double* d_x_filt, const double* d_P_filt, double* d_x_pred,
                              double* d_P_pred, double* d_R, double* d_theta) {
-    static_cast<void>(prepare(at, y, observed, given, P_pred));
+    static_cast<void>(prepare(at, nullptr, y, observed, given, P_pred));
     ln::set_zero(M_ * M_, d_R_eff_);
     const bool student = emission_.robust != nullptr;
     if (student) ln::store(ln::zero<double>(), no_loss_);
@@ -138,10 +143,10 @@ class GeneralUpdate {
   }
 
   // Sets H, y_pred, the weights and R_eff.
-  LaneBits prepare(const MapPoint& at, const double* y, const double* observed, const double* given,
-                   const double* P_pred) {
+  LaneBits prepare(const MapPoint& at, const double* linearise, const double* y,
+                   const double* observed, const double* given, const double* P_pred) {
     if (emission_.map != nullptr)
-      emission_.map->forward(at, y_pred_, H_, map_scratch_);
+      predict_measurement(at, linearise);
     else
       for (int i = 0; i < M_ * N_; ++i)
         ln::store(ln::broadcast(emission_.linear->H()[static_cast<std::size_t>(i)]), entry(H_, i));
@@ -159,6 +164,21 @@ class GeneralUpdate {
     }
     scale_noise<Put::Set, double>(M_, weights_, R_, R_eff_);
     return broken;
+  }
+
+  // Sets H and y_pred of a nonlinear emission.
+  void predict_measurement(const MapPoint& at, const double* linearise) {
+    MapPoint where = at;
+    if (linearise != nullptr) where.x = linearise;
+    emission_.map->forward(where, y_pred_, H_, map_scratch_);
+    if (linearise == nullptr) return;
+    for (int m = 0; m < M_; ++m) {
+      ln::Line<double> sum = ln::load(entry(y_pred_, m));
+      for (int n = 0; n < N_; ++n)
+        sum = ln::fma(ln::load(entry(H_, m * N_ + n)),
+                      ln::load(entry(at.x, n)) - ln::load(entry(linearise, n)), sum);
+      ln::store(sum, entry(y_pred_, m));
+    }
   }
 
   GeneralEmission emission_;

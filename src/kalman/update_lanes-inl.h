@@ -25,7 +25,7 @@ struct LaneEmission {
   int meas_dim;     ///< M
   const T* H;       ///< M x N line matrix
   const T* R;       ///< M x M line matrix, symmetric, both triangles
-  const T* y_pred;  ///< M lines, h(x_pred) of a nonlinear emission; null: H x_pred
+  const T* y_pred;  ///< M lines, what a nonlinear emission predicts; null: H x_pred
 };
 
 /// R (M x M lines) = the numbers `shared` (row-major), the same in every lane.

@@ -143,8 +143,6 @@ ArchitectureOptions smoother_options(const ModelDescription& description,
   options.fusion = sizes.kind == SmootherKind::Fused;
   options.two_sided = !options.fusion;
   options.toward_centre = options.recursive;
-  // What drives a step has acted on the filter's prediction already.
-  if (options.fusion) options.input_dim = description.features.channel_features();
   return options;
 }
 

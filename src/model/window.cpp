@@ -33,7 +33,8 @@ void check_states(const WindowModel<T>& model, const WindowInput<T>& in) {
   if (model.map != nullptr && model.map->parameter_count() > 0 && model.theta == nullptr)
     refuse("the expert map has " + text(model.map->parameter_count()) +
            " parameters, but theta is null");
-  if (model.map != nullptr && model.map->input_dim() > 0 && in.u == nullptr)
+  if (model.map != nullptr && model.map->input_dim() > 0 && in.u == nullptr &&
+      !arch.options.fusion)  // which reads no map
     refuse("the expert map reads " + text(model.map->input_dim()) + " inputs, but u is null");
   if (model.emission_map != nullptr && (model.emission_map->state_dim() != arch.state_dim() ||
                                         model.emission_map->meas_dim() != arch.meas_dim()))

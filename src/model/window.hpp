@@ -62,8 +62,8 @@ struct WindowInput {
   /// model's state is relative to it: x[k] ~ N(c[k] + e, L L'), and a state whose c[k] is not
   /// finite is as uncertain as before the first measurement.
   const double* centre = nullptr;
-  /// state_dim rows: where the expert map of the step that leads to k is linearised (a state at
-  /// k-1); null: at the filter's own state. Forward only.
+  /// 2 state_dim rows: where the expert map of the step that leads to k (a state at k-1) and the
+  /// emission (one at k) are linearised; null: at the filter's own states. Forward only.
   const double* linearise = nullptr;
   /// Fusion only: x[k|<k] (N rows) and P[k|<k] (N N rows) of the filter.
   const double* prior_x = nullptr;

@@ -149,7 +149,7 @@ class FusionPass {
     const lanes::LaneBits first_failed = step::update_forward<double>(
         virtual_emission(), w_, static_cast<const double*>(nullptr), x_pred_, P_pred_, x_fuse_,
         P_fuse_, nll_, virtual_tape_, scratch_);
-    return first_failed | general_update().forward(point(x_fuse_), y_, observed_,
+    return first_failed | general_update().forward(point(x_fuse_), nullptr, y_, observed_,
                                                    line_.read_weight(k, M_, weight_), P_fuse_, x_,
                                                    P_, nll_, tape_);
   }

@@ -56,10 +56,14 @@ class RecursionPass {
   }
   RecursionPass(const RecursionPass&) = delete;  // the transition refers to the line
 
-  /// Takes the state before the window from the carry (panels).
+  /// Takes the state before the window from the carry (panels). A lane that starts here has none:
+  /// what the carry holds for it may be that of a run that broke down.
   void begin_forward(const double* carry_x, const double* carry_P) {
     line_.read_panel(carry_x, N(), slot_at(0));
     line_.read_panel(carry_P, N() * N(), P_of(slot_at(0)));
+    for (int b = 0; b < kLanes; ++b)
+      for (int i = 0; i < N() + N() * N() && lane_fresh(in_, line_.first + b); ++i)
+        slot_at(0)[i * kLanes + b] = 0;
     line_.clear_likelihood();
   }
 
@@ -242,12 +246,23 @@ class RecursionPass {
             general_lines_,
             ws_.map_scratch.data()};
   }
+  // Where a nonlinear emission is linearised; null: at x_pred_. Past its end a lane stays there.
+  const double* emission_point(int k) const {
+    if (in_.linearise == nullptr) return nullptr;
+    line_.read_panel(in_.linearise + k * line_.panel(2 * N()) + line_.panel(N()), N(), spare_);
+    const auto except = transition_.exceptions_at(k);
+    for (int n = 0; n < N() && except.any; ++n) {
+      double* at = spare_ + n * kLanes;
+      store(select(except.ended, load(x_pred_ + n * kLanes), load(at)), at);
+    }
+    return spare_;
+  }
   lanes::LaneBits update_generally(int k, const double* observed, double* slot, double* next,
                                    const WindowMoments& out) {
     step::GeneralUpdate update = general_update();
-    const lanes::LaneBits failed =
-        update.forward(transition_.point(x_pred_), y_, observed, line_.read_weight(k, M(), weight_),
-                       P_pred_, next, P_of(next), nll_, update_tape(slot));
+    const lanes::LaneBits failed = update.forward(
+        transition_.point(x_pred_), emission_point(k), y_, observed,
+        line_.read_weight(k, M(), weight_), P_pred_, next, P_of(next), nll_, update_tape(slot));
     line_.write_step(update.weights(), M(), out.weight, k);
     return failed;
   }

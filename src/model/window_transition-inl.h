@@ -311,7 +311,7 @@ class Transition {
   // Where the expert map is linearised.
   const double* point_of(int k, const double* x) const {
     if (in_.linearise == nullptr) return x;
-    line_.read_panel(in_.linearise + k * line_.panel(N()), N(), linearise_);
+    line_.read_panel(in_.linearise + k * line_.panel(2 * N()), N(), linearise_);
     return linearise_;
   }
   // Sets active_ to 1 where the centre is finite, else 0, and centre_ to it or to 0. The last line

@@ -37,7 +37,7 @@ struct Expert {
   std::vector<InitialState> initial;
   std::vector<ExpertParameter> parameters;
   std::shared_ptr<const kalman::TransitionMap> map;
-  bool linear = false;           ///< the map does not depend on where the states are
+  bool linear = false;           ///< neither F, e nor H depends on where the states are
   std::vector<int> inputs_read;  ///< the inputs that the map depends on
   /// Fixed parameters and definitions of a user's system that no equation uses.
   std::vector<std::string> unused;

@@ -1,5 +1,6 @@
 #include "prior/expert_draft.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -42,11 +43,17 @@ void set_emission(ExpertDraft& draft) {
 }
 
 bool is_linear(ExpertDraft& draft) {
+  const auto reads_states = [&](Node node) {
+    for (int j = 0; j < draft.symbols.states; ++j)
+      if (!draft.graph.is_constant(draft.graph.derivative(node, draft.symbols.x(j)), 0))
+        return true;
+    return false;
+  };
   for (const Nodes* nodes : {&draft.map.F, &draft.map.e})
-    for (const Node node : *nodes)
-      for (int j = 0; j < draft.symbols.states; ++j)
-        if (!draft.graph.is_constant(draft.graph.derivative(node, draft.symbols.x(j)), 0))
-          return false;
+    if (std::any_of(nodes->begin(), nodes->end(), reads_states)) return false;
+  for (const Node h : draft.measure)
+    for (int j = 0; j < draft.symbols.states; ++j)
+      if (reads_states(draft.graph.derivative(h, draft.symbols.x(j)))) return false;
   return true;
 }
 

@@ -239,16 +239,17 @@ class Fitter {
       return train::fit_static(description, channels_, noise_, scaled, split_.training, team_,
                                options);
     };
+    kept_.clear();
     train::StaticResult result = fitted();
     if (options_.model.tails == "learn" && !stopped_) {
       description.tails = train::fit_tails(*result.alone<float>(), scaled, split_.training, team_);
       result = fitted();
     }
-    if (little_data_ || values_ > kFewValues || stopped_) return result;
-    // The noise of few data may be larger than what makes them most likely.
+    if (little_data_ || stopped_) return result;
     double best = score_of(result, scaled);
+    // The noise of few data may be larger than what makes them most likely.
     for (const double share : kWary) {
-      if (stopped_) break;
+      if (stopped_ || values_ > kFewValues) break;
       options.small_noise = share;
       try {
         train::StaticResult wary = fitted();
@@ -260,7 +261,53 @@ class Fitter {
         continue;  // there is a good one
       }
     }
+    options.small_noise = train::StaticOptions().small_noise;
+    if (!stopped_) keep_better_start(description, scaled, options, best, result);
     return result;
+  }
+
+  // What makes the training data most likely may predict worse than what the search began with: a
+  // search can be lost among constants that make a filter lose its way. `score`: of the result. The
+  // best of three stays: the result; noise that is fitted with the constants as they began; all as
+  // it began.
+  void keep_better_start(const model::ModelDescription& description,
+                         const train::ScaledData& scaled, train::StaticOptions options,
+                         double score, train::StaticResult& result) {
+    train::StaticResult start =
+        train::begin_static(description, channels_, noise_, scaled, split_.training);
+    const double began = score_of(start, scaled);
+    if (!(began < score)) return;
+    double best = score;
+    const auto offer = [&](train::StaticResult& other, double loss, const char* what) {
+      if (!(loss < best)) return;
+      best = loss;
+      kept_ = std::string(what) + ": held-out loss " + rounded(loss) + ", with what was learned " +
+              rounded(score);
+      result = std::move(other);
+    };
+    offer(start, began, "the static model stays as it began");
+    if (learned_parameters(description).empty() || stopped_) return;
+    options.constants = train::Constants::Held;
+    try {
+      train::StaticResult held = train::fit_static(description, channels_, noise_, scaled,
+                                                   split_.training, team_, options);
+      offer(held, score_of(held, scaled), "the constants stay where they began");
+    } catch (const NumericalError&) {
+      return;
+    }
+  }
+
+  // What the user should know of learned constants of equations.
+  void note_constants(const std::string& kept) {
+    if (!kept.empty()) {
+      summary_.notes.push_back(kept);
+      return;
+    }
+    if (summary_.prior != "system") return;
+    model::ModelDescription began = static_->description;
+    began.theta.clear();
+    for (std::string& note : train::constant_notes(learned_parameters(began), summary_.parameters))
+      summary_.notes.push_back(std::move(note));
   }
 
   // Fits the static model of every candidate and keeps the best.
@@ -271,7 +318,7 @@ class Fitter {
         automatic ? prior::automatic_experts()
                   : std::vector<std::string>{any ? "system" : options_.model.prior};
     double best = std::numeric_limits<double>::infinity();
-    std::string comparison;
+    std::string comparison, kept;
     for (const std::string& name : candidates) {
       if (stopped_) break;
       model::ModelDescription description = describe(name);
@@ -303,11 +350,13 @@ class Fitter {
       best = score;
       static_ = std::move(fitted);
       scaled_ = std::move(scaled);
+      kept = kept_;
     }
     summary_.prior = static_->description.prior.name;
     summary_.prior_chosen = automatic;
     note_unmeasured();
     summary_.parameters = learned_parameters(static_->description);
+    note_constants(kept);
     summary_.static_held_out = summary_.best_held_out = best;
     summary_.noise_bound =
         train::noise_bound(noise_, static_->description.tails, all_, split_.held_out);
@@ -325,7 +374,7 @@ class Fitter {
     for (std::size_t i = 0; i < expert.parameters.size(); ++i) {
       if (!expert.parameters[i].learn || std::isfinite(expert.parameters[i].prior_std)) continue;
       learned.push_back(expert.parameters[i]);
-      learned.back().value = description.theta[i];
+      if (!description.theta.empty()) learned.back().value = description.theta[i];
     }
     return learned;
   }
@@ -420,6 +469,7 @@ class Fitter {
   double values_ = 0;  // measured
   bool little_data_ = false;
   bool stopped_ = false;
+  std::string kept_;  // what is kept of where the last static model began, and why; empty: nothing
   std::optional<train::StaticResult> static_;
   std::unique_ptr<train::ScaledData> scaled_;
 };

@@ -16,7 +16,6 @@ FusionData::FusionData(const model::LearnedModel<float>& model, const ScaledData
   every_ = static_cast<std::size_t>(
       std::max<std::ptrdiff_t>((total + kMostFusionSteps - 1) / kMostFusionSteps, 1));
   for (std::size_t i = 0; i < stretches.size(); i += every_) stretches_.push_back(stretches[i]);
-  std::vector<infer::Piece> pieces;
   for (std::size_t i = 0; i < stretches_.size(); ++i) {
     infer::Piece piece = data.piece(stretches_[i]);
     const auto M = static_cast<std::size_t>(meas_dim_);
@@ -26,19 +25,22 @@ FusionData::FusionData(const model::LearnedModel<float>& model, const ScaledData
     for (std::size_t k = 0; k < static_cast<std::size_t>(piece.steps); ++k)
       maker.hide(meas_dim_, y.data() + k * M);
     piece.y = y.data();
-    pieces.push_back(piece);
+    pieces_.push_back(piece);
   }
-  pass_ = infer::run_pass(model, pieces, {.predicted = true}, team,
+  pass_ = infer::run_pass(model, pieces_, {.predicted = true}, team,
                           [](int) { return std::string("the smoother's training data"); });
 }
 
 infer::FusionPiece FusionData::piece(int index) const {
   const FilterResult& result = pass_.moments;
   const int N = result.state_dim;
-  return {y_[static_cast<std::size_t>(index)].data(),
+  const infer::Piece& piece = pieces_[static_cast<std::size_t>(index)];
+  return {piece.y,
           result.predicted.mean.data() + kalman::row_at(result, index, 0, N),
           result.predicted.covariance.data() + kalman::row_at(result, index, 0, N * N),
-          stretch(index).steps()};
+          piece.steps,
+          piece.dt_ratio,
+          piece.u};
 }
 
 std::vector<infer::FusionPiece> FusionData::pieces() const {

@@ -29,6 +29,7 @@ class FusionData {
   std::size_t every_ = 1;  // stretch that was given is kept
   std::vector<Stretch> stretches_;
   std::vector<std::vector<double>> y_;
+  std::vector<infer::Piece> pieces_;
   infer::FilterPass pass_;
 };
 

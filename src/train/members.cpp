@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "infer/mixture.hpp"
+#include "kalmia/error.hpp"
 #include "train/network_choice.hpp"
 #include "train/smoother_choice.hpp"
 #include "train/smoother_trainer.hpp"
@@ -158,10 +159,19 @@ void train_smoothers(std::span<const Member> members, const ScaledData& data, co
     const Member& member = members[j];
     FitSummary own = summary;
     own.best_held_out = member.held_out;
-    train_smoother(*member.model, data, split, options_of(options, member.index), team,
-                   numbered(watched, static_cast<int>(j) + 1, static_cast<int>(members.size())),
-                   own);
-    choose_smoother(*member.model, data, split, options.model.keep_smoother, team, own);
+    try {
+      train_smoother(*member.model, data, split, options_of(options, member.index), team,
+                     numbered(watched, static_cast<int>(j) + 1, static_cast<int>(members.size())),
+                     own);
+      choose_smoother(*member.model, data, split, options.model.keep_smoother, team, own);
+    } catch (const NumericalError& error) {
+      member.model->set_smoother({}, {});
+      own.smoother = false;
+      summary.notes.push_back(
+          "the " + options.model.smoother +
+          " smoother could not be trained, so that the linearized one serves (" + error.what() +
+          ")");
+    }
     seconds += own.smoother_seconds;
     const auto index = static_cast<std::size_t>(member.index);
     if (index < summary.members.size()) summary.members[index].smoother = own.smoother;
@@ -172,6 +182,7 @@ void train_smoothers(std::span<const Member> members, const ScaledData& data, co
   }
   best.best_held_out = summary.best_held_out;
   best.members = summary.members;
+  best.notes = summary.notes;
   best.smoother_seconds = seconds;
   summary = best;
 }

@@ -38,8 +38,9 @@ std::vector<Member> train_members(const StaticResult& start, const model::NoiseS
                                   const std::function<bool(FitProgress&)>& progress,
                                   FitSummary& summary);
 
-/// Trains a smoother for each of these members, and fills in what the summary says about
-/// them: of the best one, and in summary.members.
+/// Trains a smoother for each of these members, and fills in what the summary says about them: of
+/// the best one, and in summary.members. A smoother that breaks down (NumericalError) is left out,
+/// and a note says so; the members themselves stay.
 void train_smoothers(std::span<const Member> members, const ScaledData& data, const Split& split,
                      const FitOptions& options, ThreadTeam& team,
                      const std::function<bool(FitProgress&)>& progress, FitSummary& summary);

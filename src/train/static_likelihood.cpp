@@ -15,13 +15,21 @@ namespace {
 constexpr int kMostCorrelated = 16;
 // Variables further out than this are nowhere.
 constexpr double kFurthest = 1e6;
+// Steps that a filter may take to find the state.
+constexpr int kSearchSteps = 32;
+
+// The steps at the beginning of a segment that do not count.
+int uncounted(const prior::Expert& expert, const Stretch& segment) {
+  return expert.emission == nullptr || expert.linear ? 0
+                                                     : std::min(kSearchSteps, segment.steps() / 2);
+}
 
 }  // namespace
 
 StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
                                    const ScaledData& data, const std::vector<Stretch>& segments,
                                    ThreadTeam& team, std::vector<double> small,
-                                   std::span<const infer::Piece> weighted)
+                                   std::span<const infer::Piece> weighted, Constants constants)
     : model_(model), noise_(noise), small_(std::move(small)) {
   const model::Architecture& architecture = model.architecture();
   const int N = model.state_dim();
@@ -33,7 +41,8 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
     }
   const std::vector<prior::ExpertParameter>& parameters = model.expert().parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (parameters[i].learn)
+    if (parameters[i].learn &&
+        (constants == Constants::Learned || std::isfinite(parameters[i].prior_std)))
       theta_.push_back(
           {i, BoundedVariable(parameters[i]), parameters[i].value, parameters[i].prior_std});
   fill(data, segments, weighted);
@@ -52,7 +61,14 @@ void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& 
   const int count = static_cast<int>(segments.size());
   const int lanes = std::min(model::kGroupLanes, lanes::padded_lanes(count));
   int longest = 1;
-  for (const Stretch& segment : segments) longest = std::max(longest, segment.steps());
+  const auto counted = [&](const Stretch& s) {
+    return data.measured({s.series, s.begin + uncounted(model_.expert(), s), s.end});
+  };
+  for (const Stretch& segment : segments) {
+    longest = std::max(longest, segment.steps());
+    measured_.add(counted(segment));
+  }
+  const bool all = measured_.values == 0;  // nothing else is measured
   for (int first = 0; first < count; first += lanes) {
     model::LaneGroup<double>& group = groups_.emplace_back();
     infer::prepare_group(model_, longest, lanes, data.irregular(), group);
@@ -62,7 +78,13 @@ void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& 
       const Stretch& segment = segments[s];
       const infer::Piece piece = weighted.empty() ? data.piece(segment) : weighted[s];
       group.length[static_cast<std::size_t>(lane)] = segment.steps();
-      measured_.add(data.measured(segment));
+      if (all) measured_.add(data.measured(segment));
+      const int skipped = all ? 0 : uncounted(model_.expert(), segment);
+      if (skipped > 0 && group.score.empty()) {
+        group.score.resize(static_cast<std::size_t>(longest) * static_cast<std::size_t>(lanes));
+        std::ranges::fill(group.score.span(), 1.0);
+      }
+      for (int k = 0; k < skipped; ++k) group.score[static_cast<std::size_t>(k * lanes + lane)] = 0;
       infer::LaneMemory memory = infer::empty_memory(data.meas_dim());
       for (int k = 0; k < segment.steps(); ++k)
         infer::fill_step(model_, k, lane, piece, k, memory, group);
@@ -71,9 +93,13 @@ void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& 
   }
 }
 
-std::vector<double> StaticLikelihood::start() const {
+std::vector<double> StaticLikelihood::start(double ratio) const {
   std::vector<double> variables;
-  for (const std::size_t place : L_) variables.push_back(model_.parameters()[place]);
+  for (const std::size_t place : L_) variables.push_back(ratio * model_.parameters()[place]);
+  for (const std::size_t i : diagonal_) {
+    const double v = model_.parameters()[L_[i]];
+    variables[i] = ratio == 1 ? v : nn::inverse_softplus(ratio * nn::softplus(v));
+  }
   for (const LearnedParameter& each : theta_) variables.push_back(each.variable.start());
   const std::vector<double> noise = noise_.start(model_.emission().R());
   variables.insert(variables.end(), noise.begin(), noise.end());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/noise.hpp"
+#include "train/static_likelihood.hpp"
 #include "train/training_data.hpp"
 
 namespace kalmia::train {
@@ -43,10 +44,17 @@ struct StaticOptions {
   double small_noise = 0.05;
   /// Of a search; 0: 150, or more where there are many variables.
   int max_iterations = 0;
+  Constants constants = Constants::Learned;
   /// Asked after every iteration with its number, the most there may be, and the loss; false ends
   /// the fit.
   std::function<bool(int iteration, int most, double loss)> go_on;
 };
+
+/// Where fit_static begins.
+StaticResult begin_static(const model::ModelDescription& description,
+                          const std::vector<model::ChannelStatistics>& channels,
+                          const model::NoiseSpec& noise, const ScaledData& data,
+                          const std::vector<Stretch>& training);
 
 /// Fits the static model of `description` (whose network sizes do not matter) to the training
 /// stretches. Long data are thinned out to 2^16 steps, evenly. Throws NumericalError if the

@@ -319,6 +319,37 @@ bool predicts_noise(double held_out, const FitSummary& summary) {
   return held_out < summary.noise_bound - std::max(kClearly, kDeviations * deviation);
 }
 
+std::vector<std::string> constant_notes(const std::vector<Parameter>& began,
+                                        const std::vector<Parameter>& ended) {
+  // Of the way to a bound, or of the value itself.
+  constexpr double kNothing = 1e-4;
+  constexpr double kAtBound = 1e-3;
+  std::string still, bound;
+  const auto add = [](const Parameter& each, std::string& list) {
+    list += fmt::format("{}{} ({:.4g})", list.empty() ? "" : ", ", each.name, each.value);
+  };
+  for (std::size_t i = 0; i < began.size(); ++i) {
+    const Parameter& from = began[i];
+    const Parameter& to = ended[i];
+    const double size = std::min({from.value != 0 ? std::abs(from.value) : 1.0,
+                                  from.value - from.lower, from.upper - from.value});
+    const double range = std::min(from.upper - from.lower, 2 * std::abs(from.value));
+    const double left = std::min(to.value - to.lower, to.upper - to.value);
+    if (std::abs(to.value - from.value) <= kNothing * size)
+      add(to, still);
+    else if (left <= kAtBound * range)
+      add(to, bound);
+  }
+  std::vector<std::string> notes;
+  if (!still.empty())
+    notes.push_back("constants that did not move from where they began: " + still +
+                    "; the data do not show them, or the search was lost there: begin elsewhere");
+  if (!bound.empty())
+    notes.push_back("constants that sit at a bound: " + bound +
+                    "; the data want them beyond it, or do not show them");
+  return notes;
+}
+
 void describe(const FitOptions& options, FitSummary& s) {
   const std::string kept = s.networks ? "the best networks were kept"
                                       : "no networks were better than the static model, which was "

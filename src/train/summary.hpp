@@ -23,6 +23,11 @@ double noise_bound(const model::NoiseSpec& noise, double tails, const Dataset& d
 /// n squared normal numbers come out smaller by a few times sqrt(2 / n).
 bool predicts_noise(double held_out, const FitSummary& summary);
 
+/// What to know of learned constants: which did not move from where they began, and which sit at a
+/// bound. `began`: with the values before learning; `ended`: their values after it.
+std::vector<std::string> constant_notes(const std::vector<Parameter>& began,
+                                        const std::vector<Parameter>& ended);
+
 /// Sets the message from the reason.
 void describe(const FitOptions& options, FitSummary& summary);
 

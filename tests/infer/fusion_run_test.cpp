@@ -221,5 +221,63 @@ TEST(FusionRun, TheModelSmoothsWithIt) {
   }
 }
 
+// A pendulum with a fused smoother: its map reads inputs, its steps differ in length.
+struct DrivenPieces {
+  std::unique_ptr<model::LearnedModel<float>> model = pendulum_case().make<float>();
+  std::vector<double> y, x_pred, P_pred, dt_ratio, u;
+
+  explicit DrivenPieces(int steps) {
+    give_smoother(*model, 55);
+    RandomStream random(56, "driven");
+    for (int k = 0; k < steps; ++k) {
+      for (int m = 0; m < 2; ++m) {
+        y.push_back(random.uniform() < 0.2 ? std::nan("") : 40 * random.normal());
+        x_pred.push_back(40 * random.normal());
+        u.push_back(0.3 * random.normal());
+      }
+      P_pred.insert(P_pred.end(), {900, 10, 10, 1200});
+      dt_ratio.push_back(random.uniform(0.5, 2));
+    }
+  }
+  std::vector<double> smoothed() const {
+    const FusionPiece piece{y.data(),        x_pred.data(),
+                            P_pred.data(),   static_cast<int>(dt_ratio.size()),
+                            dt_ratio.data(), u.data()};
+    std::vector<double> x(x_pred.size());
+    ThreadTeam team(1);
+    infer::run_fusion(
+        *model, {&piece, 1}, {.filtered = true}, team,
+        [&](int, int last, int count, const infer::LaneMoments& moments) {
+          for (int j = 0; j < count; ++j) moments.x_filt(j, 2, x.data() + 2 * (last - j));
+        },
+        [](int) { return std::string("a piece"); });
+    return x;
+  }
+};
+
+// What is to come tells of the state by way of the steps that lead there: their lengths and inputs.
+TEST(FusionRun, ReadsWhatDrivesTheStepsToCome) {
+  constexpr int kSteps = 30, kAt = 17;
+  const DrivenPieces data(kSteps);
+  const std::vector<double> before = data.smoothed();
+  const auto check = [&](const DrivenPieces& moved) {
+    const std::vector<double> after = moved.smoothed();
+    for (std::size_t k = 0; k < kSteps; ++k) {
+      const bool changed = after[2 * k] != before[2 * k];
+      // Of the step from kAt on: those before it see it, for a while at least.
+      if (k > kAt) EXPECT_FALSE(changed) << k;
+      if (k == kAt) EXPECT_TRUE(changed) << k;
+    }
+  };
+  for (const std::size_t input : {0, 1}) {
+    DrivenPieces moved(kSteps);
+    moved.u[2 * kAt + input] += 0.2;
+    check(moved);
+  }
+  DrivenPieces longer(kSteps);
+  longer.dt_ratio[kAt + 1] *= 1.5;
+  check(longer);
+}
+
 }  // namespace
 }  // namespace kalmia::test

@@ -9,6 +9,7 @@
 #include "infer/infer_cases.hpp"
 #include "infer/student_weights.hpp"
 #include "kalman/classical_batch.hpp"
+#include "support/joint_posterior.hpp"
 
 namespace kalmia::infer {
 namespace {
@@ -152,6 +153,136 @@ TEST_F(RefineGaussianTest, ProcessNoiseIsAShareOfTheModels) {
   for (std::size_t n = 0; n < 16; ++n)
     EXPECT_NEAR(difference(pass, n), 0.25 * difference(whole, n), 1e-6);
   EXPECT_GT(difference(whole, 0), 1);
+}
+
+// However few the passes, the last one has the process noise that is wanted: of a linear model the
+// result is that of one pass with it.
+TEST_F(RefineGaussianTest, EveryNumberOfPassesEndsAtTheNoiseThatIsWanted) {
+  const double wanted = 1.0 / 729;
+  RunSettings settings;
+  settings.process_noise = wanted;
+  FilterPass expected = run_pass(*model_, pieces_, kAll, team_, name, settings);
+  smooth_pass(expected, team_, name);
+  for (const int passes : {1, 2, 3, 7, 20}) {
+    SCOPED_TRACE(passes);
+    FilterPass pass = smoothed();
+    const double nll = refine_pass(*model_, pieces_, pass, {passes, wanted}, team_, name);
+    EXPECT_EQ(nll, expected.moments.log_likelihood[0]);
+    EXPECT_TRUE(std::equal(expected.moments.smoothed.mean.begin(),
+                           expected.moments.smoothed.mean.end(),
+                           pass.moments.smoothed.mean.begin()));
+  }
+}
+
+// Two states, and channels that bend with each and with both:
+//
+//   a' = a + b / 8,  b' = 7/8 b - 40 sin(a / 100);   y = 300 exp(a / 200), b + a b / 500.
+class BentModel {
+ public:
+  explicit BentModel(double tails) {
+    model::ModelDescription d = test::unscaled(test::motion_description(2));
+    d.units.x_scale = {1, 1};
+    d.units.x_offset = {0, 0};
+    d.prior = {};
+    d.prior.name = "system";
+    System& system = d.prior.system;
+    system.states = {"a", "b"};
+    system.next = {{"a", "a + b/8"}, {"b", "0.875*b - 40*sin(a/100)"}};
+    system.measure = {{"north", "300*exp(a/200)"}, {"east", "b + a*b/500"}};
+    d.tails = tails;
+    const test::LearnedCase made = test::static_case(d);
+    model_ = made.make<float>();
+    const auto covariance = [](double diagonal) {
+      const std::vector<double> L = test::whole_triangle(2, diagonal);
+      reference::Matrix root{{L[0], 0}, {L[1], L[2]}};
+      return reference::Matrix(root * root.transpose());
+    };
+    system_.initial = {reference::Vector{{-3, 2}}, covariance(128)};
+    system_.Q = covariance(32);
+    system_.R = Eigen::Map<const reference::Matrix>(made.R.data(), 2, 2);
+    system_.transition = [](const reference::Vector& x, int, reference::Step& step) {
+      step.F = reference::Matrix{{1, 0.125}, {-0.4 * std::cos(x(0) / 100), 0.875}};
+      step.e = reference::Vector{{x(0) + x(1) / 8, 0.875 * x(1) - 40 * std::sin(x(0) / 100)}} -
+               step.F * x;
+    };
+    system_.emission = [](const reference::Vector& x, int, reference::Step& step) {
+      const double up = std::exp(x(0) / 200);
+      step.H = reference::Matrix{{1.5 * up, 0}, {x(1) / 500, 1 + x(0) / 500}};
+      step.offset = reference::Vector{{300 * up, x(1) + x(0) * x(1) / 500}} - step.H * x;
+    };
+    simulate();
+  }
+
+  // Refines until nothing moves; then the most likely trajectory is where it was.
+  void expect_most_likely(double weight) {
+    const std::vector<double> stated(y_.size(), weight);
+    Piece piece{y_.data(), kSteps};
+    if (weight != 1) piece.weight = stated.data();
+    const std::vector<Piece> pieces = {piece};
+    ThreadTeam team(1);
+    FilterPass pass = run_pass(*model_, pieces, kAll, team, name);
+    smooth_pass(pass, team, name);
+    const std::vector<double> first(pass.moments.smoothed.mean.begin(),
+                                    pass.moments.smoothed.mean.end());
+    for (int i = 0; i < 40; ++i) refine_pass(*model_, pieces, pass, {1}, team, name);
+    std::vector<double> weights = stated;
+    if (model_->description().tails > 0) weights = student_weights(*model_, pieces, pass);
+    std::vector<reference::Matrix> R;
+    std::vector<reference::Vector> start;
+    for (std::size_t k = 0; k < kSteps; ++k) {
+      const reference::Matrix scale =
+          reference::Vector{{1 / std::sqrt(weights[2 * k]), 1 / std::sqrt(weights[2 * k + 1])}}
+              .asDiagonal();
+      R.push_back(scale * system_.R * scale);
+      start.push_back(Eigen::Map<const reference::Vector>(first.data() + 2 * k, 2));
+    }
+    const std::vector<reference::Gaussian> expected =
+        reference::most_likely_trajectory(system_, test::vectors(y_, 2), R, start, 40);
+    double moved = 0;
+    for (std::size_t k = 0; k < kSteps; ++k)
+      for (Eigen::Index n = 0; n < 2; ++n) {
+        const std::size_t at = 2 * k + static_cast<std::size_t>(n);
+        const double deviation = std::sqrt(expected[k].cov(n, n));
+        ASSERT_NEAR(pass.moments.smoothed.mean[at], expected[k].mean(n), 1e-6 * deviation) << at;
+        ASSERT_NEAR(pass.moments.smoothed.covariance[4 * k + 3 * static_cast<std::size_t>(n)],
+                    expected[k].cov(n, n), 1e-6 * expected[k].cov(n, n));
+        moved = std::max(moved, std::abs(first[at] - expected[k].mean(n)) / deviation);
+      }
+    EXPECT_GT(moved, 0.3);
+  }
+
+ private:
+  static constexpr int kSteps = 30;
+
+  void simulate() {
+    RandomStream random(67, "bent");
+    const Eigen::LLT<reference::Matrix> P0(system_.initial.cov), Q(system_.Q), R(system_.R);
+    const auto draw = [&](const Eigen::LLT<reference::Matrix>& noise) {
+      return reference::Vector(noise.matrixL() *
+                               reference::Vector{{random.normal(), random.normal()}});
+    };
+    reference::Vector x = system_.initial.mean + draw(P0);
+    for (int k = 0; k < kSteps; ++k) {
+      reference::Step step;
+      system_.transition(x, k, step);
+      x = step.F * x + step.e + draw(Q);
+      system_.emission(x, k, step);
+      const reference::Vector y = step.H * x + step.offset + draw(R);
+      y_.insert(y_.end(), {y(0), k == 11 ? std::nan("") : y(1)});
+    }
+    y_[20] += 500;
+  }
+
+  std::unique_ptr<model::LearnedModel<float>> model_;
+  reference::System system_;
+  std::vector<double> y_;
+};
+
+TEST(Refine, EndsAtTheMostLikelyTrajectory) { BentModel(0).expect_most_likely(1); }
+TEST(Refine, EndsAtTheMostLikelyTrajectoryWithStatedNoise) { BentModel(0).expect_most_likely(0.5); }
+TEST(Refine, EndsAtTheMostLikelyTrajectoryWithStudentNoise) {
+  BentModel(4).expect_most_likely(1);
+  BentModel(4).expect_most_likely(2);
 }
 
 }  // namespace

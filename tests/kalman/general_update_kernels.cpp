@@ -14,10 +14,10 @@ namespace kalmia::test::HWY_NAMESPACE {
 lanes::LaneBits general_update_here(GeneralLines& s) {
   const int N = s.emission.linear->state_dim(), M = s.emission.linear->meas_dim();
   kalman::HWY_NAMESPACE::GeneralUpdate update(s.emission, s.lines.data(), nullptr);
-  const lanes::LaneBits failed =
-      update.forward({.x = s.x_pred.data(), .theta = s.theta}, s.y.data(), s.observed.data(),
-                     s.weighted ? s.given.data() : nullptr, s.P_pred.data(), s.x_filt.data(),
-                     s.P_filt.data(), s.nll.data(), kalman::tape_at(N, M, s.tape.data()));
+  const lanes::LaneBits failed = update.forward(
+      {.x = s.x_pred.data(), .theta = s.theta}, s.relinearised ? s.linearise.data() : nullptr,
+      s.y.data(), s.observed.data(), s.weighted ? s.given.data() : nullptr, s.P_pred.data(),
+      s.x_filt.data(), s.P_filt.data(), s.nll.data(), kalman::tape_at(N, M, s.tape.data()));
   for (std::size_t i = 0; i < s.weights.span().size(); ++i)
     s.weights.span()[i] = update.weights()[i];
   return failed;

@@ -10,6 +10,7 @@ namespace kalmia::test {
 struct GeneralLines {
   GeneralLines(int n, int m)
       : x_pred(n, 1),
+        linearise(n, 1),
         P_pred(n, n),
         y(m, 1),
         observed(m, 1),
@@ -30,8 +31,9 @@ struct GeneralLines {
 
   kalman::GeneralEmission emission;
   const double* theta = nullptr;
-  bool weighted = false;  ///< false stands for `given` null
-  Lines<double> x_pred, P_pred, y, observed, given;
+  bool weighted = false;      ///< false stands for `given` null
+  bool relinearised = false;  ///< false stands for `linearise` null
+  Lines<double> x_pred, linearise, P_pred, y, observed, given;
   Lines<double> x_filt, P_filt, nll, weights;
   Lines<double> d_nll, d_x_filt, d_P_filt, d_x_pred, d_P_pred, d_R, d_theta;
   Lines<double> tape, lines;

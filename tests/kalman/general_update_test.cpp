@@ -38,6 +38,7 @@ struct Case {
     lines.emission.linear = &emission;
     lines.theta = theta;
     fill(lines.x_pred, [&] { return random_matrix(random, N, 1); });
+    fill(lines.linearise, [&] { return random_matrix(random, N, 1); });
     fill(lines.P_pred, [&] { return random_covariance(random, N); });
     fill(lines.y, [&] { return 2 * random_matrix(random, M, 1); });
     for (int b = 0; b < Lines<double>::kLanes; ++b)
@@ -57,10 +58,10 @@ struct Case {
     Vector offset = Vector::Zero(M);
     if (lines.emission.map != nullptr) {
       Lines<double> value(M, 1), jacobian(M, N);
-      bent.forward({.x = lines.x_pred.data(), .theta = theta}, value.data(), jacobian.data(),
-                   nullptr);
+      const Lines<double>& at = lines.relinearised ? lines.linearise : lines.x_pred;
+      bent.forward({.x = at.data(), .theta = theta}, value.data(), jacobian.data(), nullptr);
       slope = jacobian.get(b);
-      offset = value.get(b) - slope * predicted.mean;
+      offset = value.get(b) - slope * at.get(b);
     }
     return reference::update(predicted, lines.y.get(b), slope, offset, scale * R * scale);
   }
@@ -135,6 +136,24 @@ TEST(GeneralUpdate, WeightsScaleTheNoise) {
         if (bent) c.lines.emission.map = &c.bent;
         c.lines.weighted = true;
         c.expect_reference([&](int b) { return Vector(c.lines.given.get(b)); });
+      }
+  });
+}
+
+// Linearised elsewhere than at the prediction, with weights that are given or follow from the data.
+TEST(GeneralUpdate, IsLinearisedWhereItIsTold) {
+  for_each_isa([] {
+    const kalman::RobustOptions robust{.degrees_of_freedom = 4};
+    for (const Size size : kSizes)
+      for (const bool student : {false, true}) {
+        SCOPED_TRACE("N = " + std::to_string(size.N) + ", M = " + std::to_string(size.M));
+        Case c(size, 66);
+        c.lines.emission.map = &c.bent;
+        c.lines.weighted = true;
+        c.lines.relinearised = true;
+        if (student) c.lines.emission.robust = &robust;
+        c.expect_reference(
+            [&](int b) { return Vector(student ? c.lines.weights.get(b) : c.lines.given.get(b)); });
       }
   });
 }

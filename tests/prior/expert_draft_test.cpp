@@ -156,6 +156,19 @@ TEST(ExpertDraft, ALinearMeasurementIsAMatrix) {
             nullptr);
 }
 
+// Whether anything is to be linearised again: an offset is not, a square is.
+TEST(ExpertDraft, IsLinearWhereNeitherTheMapNorWhatIsMeasuredBends) {
+  const auto linear = [](const auto& measure) {
+    ExpertDraft draft = draft_of(kChain);
+    draft.measure = {measure(draft)};
+    draft.expert.measured_state = {-1};
+    return finish(draft, departing(0)).linear;
+  };
+  EXPECT_TRUE(linear([](ExpertDraft& d) { return d.x(0); }));
+  EXPECT_TRUE(linear([](ExpertDraft& d) { return d.graph.add(d.x(0), d.graph.constant(1)); }));
+  EXPECT_FALSE(linear([](ExpertDraft& d) { return d.graph.multiply(d.x(0), d.x(0)); }));
+}
+
 TEST(ExpertDraft, EquationsThatSwellAreRefused) {
   ExpertDraft draft = draft_of(kChain);
   for (int i = 0; i < 400001; ++i) draft.graph.constant(i);

@@ -110,4 +110,54 @@ inline double joint_log_likelihood(const DenseSystem& s, const std::vector<Vecto
                  static_cast<double>(rows.size()) * std::log(2 * std::numbers::pi));
 }
 
+/// Iterates Gauss and Newton's method for the most likely trajectory of a nonlinear system, all of
+/// its states in one dense vector, from `trajectory`: minimises
+///
+///   |x[0] - m|^2 / P0 + sum_k |x[k] - f(x[k-1])|^2 / Q + sum_k |y[k] - h(x[k])|^2 / R[k].
+///
+/// The marginals have the means that it ends at and the covariance of the last step.
+inline std::vector<Gaussian> most_likely_trajectory(const System& s, const std::vector<Vector>& y,
+                                                    const std::vector<Matrix>& R,
+                                                    std::vector<Vector> trajectory,
+                                                    int iterations) {
+  const Eigen::Index n = s.initial.mean.size();
+  const Eigen::Index size = n * static_cast<Eigen::Index>(y.size());
+  std::vector<Gaussian> marginals(y.size());
+  for (int i = 0; i < iterations; ++i) {
+    Matrix precision = Matrix::Zero(size, size);
+    Vector information = Vector::Zero(size);
+    const auto add = [&](const Matrix& A, const Vector& b, const Matrix& W) {
+      precision += A.transpose() * W * A;
+      information += A.transpose() * W * b;
+    };
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      const Eigen::Index at = n * static_cast<Eigen::Index>(k);
+      Step step;
+      Matrix A = Matrix::Zero(n, size);
+      A.middleCols(at, n).setIdentity();
+      if (k == 0) {
+        add(A, s.initial.mean, s.initial.cov.inverse());
+      } else {
+        s.transition(trajectory[k - 1], static_cast<int>(k), step);
+        A.middleCols(at - n, n) = -step.F;
+        add(A, step.e, s.Q.inverse());
+      }
+      const std::vector<int> rows = observed_components(y[k]);
+      if (rows.empty()) continue;
+      s.emission(trajectory[k], static_cast<int>(k), step);
+      Matrix B = Matrix::Zero(static_cast<Eigen::Index>(rows.size()), size);
+      B.middleCols(at, n) = step.H(rows, Eigen::all);
+      add(B, (y[k] - step.offset)(rows), Matrix(R[k](rows, rows)).inverse());
+    }
+    const Matrix covariance = precision.inverse();
+    const Vector mean = covariance * information;
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      const Eigen::Index at = n * static_cast<Eigen::Index>(k);
+      trajectory[k] = mean.segment(at, n);
+      marginals[k] = {trajectory[k], covariance.block(at, at, n, n)};
+    }
+  }
+  return marginals;
+}
+
 }  // namespace kalmia::reference

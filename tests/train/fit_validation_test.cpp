@@ -1,6 +1,9 @@
 // fit with a validation set of its own.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "base/random.hpp"
 #include "infer/model_impl.hpp"
 #include "kalmia/evaluate.hpp"
 #include "kalmia/fit.hpp"
@@ -80,6 +83,46 @@ TEST(FitValidation, TheStaticModelDoesNotSeeTheValidationSet) {
   const FitResult b = fit(data, simulated("lorenz", 500, 3), options);
   EXPECT_NE(a.summary.best_held_out, b.summary.best_held_out);
   EXPECT_EQ(a.model.filter(data, 1).series[0].mean, b.model.filter(data, 1).series[0].mean);
+}
+
+// x' = -rate x with noise, seen twice a unit of time.
+Dataset decay(double rate, int steps, std::uint64_t seed) {
+  RandomStream random(seed, "decay");
+  Dataset data;
+  data.y_names = {"x"};
+  data.time_kind = TimeKind::Number;
+  Series& series = data.series.emplace_back();
+  series.steps = steps;
+  double x = 0;
+  for (int k = 0; k < steps; ++k) {
+    x = x * std::exp(-0.5 * rate) + random.normal();
+    series.t.push_back(0.5 * k);
+    series.y.push_back(x + 0.1 * random.normal());
+  }
+  return data;
+}
+
+// What is learned from other data than those it is chosen by predicts them worse than what the
+// search began with, which is kept.
+TEST(FitValidation, NeverEndsWorseThanItBegan) {
+  FitOptions options = small_options();
+  options.model.hidden = 0;
+  options.model.prior = "system";
+  options.model.noise = "0.1";
+  options.model.system.states = {"x"};
+  options.model.system.parameters = {{"rate", 0.1, true, 0}};
+  options.model.system.ode = {{"x", "-rate*x"}};
+  const FitResult kept = fit(decay(3, 6000, 1), decay(0.1, 2000, 2), options);
+  ASSERT_EQ(kept.summary.parameters.size(), 1u);
+  EXPECT_EQ(kept.summary.parameters[0].value, 0.1);
+  ASSERT_FALSE(kept.summary.notes.empty());
+  EXPECT_NE(kept.summary.notes.back().find("stay where they began: held-out loss "),
+            std::string::npos)
+      << kept.summary.notes.back();
+  const FitResult learned = fit(decay(3, 6000, 1), decay(3, 2000, 2), options);
+  EXPECT_NEAR(learned.summary.parameters[0].value, 3, 0.3);
+  for (const std::string& note : learned.summary.notes)
+    EXPECT_EQ(note.find("began"), std::string::npos) << note;
 }
 
 TEST(FitValidation, NetworksMayBeTriedOnLittleData) {

@@ -177,5 +177,91 @@ TEST(Members, WithoutNetworksThereIsOneModel) {
   EXPECT_FALSE(result.summary.combined);
 }
 
+// A pendulum that is pushed, seen at times that differ, with gaps.
+Dataset pushed_pendulum(int steps) {
+  Dataset data;
+  data.y_names = {"across", "rate"};
+  data.u_names = {"push"};
+  data.time_kind = TimeKind::Number;
+  RandomStream random(71, "pushed pendulum");
+  Series& series = data.series.emplace_back();
+  series.steps = steps;
+  double t = 0, angle = 0.5, rate = 0, push = 0;
+  for (int k = 0; k < steps; ++k) {
+    series.t.push_back(t);
+    for (const double truth : {std::sin(angle), rate})
+      series.y.push_back(random.uniform() < 0.1 ? kMissing : truth + 0.1 * random.normal());
+    push = 0.8 * push + random.normal();
+    series.u.push_back(push);
+    const double length = random.uniform(0.05, 0.15);
+    for (int i = 0; i < 10; ++i) {
+      rate += length / 10 * (-4 * std::sin(angle) - 0.5 * rate + push);
+      angle += length / 10 * rate;
+    }
+    t += length;
+  }
+  return data;
+}
+
+FitOptions pushed_options() {
+  FitOptions options = small_options(2);
+  options.model.prior = "system";
+  options.model.noise = "0.1";
+  options.model.smoother = "fused";
+  options.model.keep_smoother = true;
+  options.train.updates = 60;
+  options.model.system.states = {"angle", "rate"};
+  options.model.system.inputs = {"push"};
+  options.model.system.parameters = {{"gravity", 3, true, 0}};
+  options.model.system.ode = {{"angle", "rate"}, {"rate", "push - gravity*sin(angle) - 0.5*rate"}};
+  options.model.system.measure = {{"across", "sin(angle)"}, {"rate", "rate"}};
+  return options;
+}
+
+TEST(Members, FusedSmoothersTakeInputsGapsAndStepsOfAnyLength) {
+  const Dataset data = pushed_pendulum(1200);
+  const FitResult result = fit(data, pushed_options());
+  EXPECT_GT(result.summary.smoother_updates, 0);
+  const std::string method = result.summary.smoother ? "fused" : "linearized";
+  const Estimates smoothed = result.model.smooth(data, 1, {method});
+  for (const double x : smoothed.series[0].mean) ASSERT_TRUE(std::isfinite(x));
+  for (std::size_t i = 0; i < smoothed.series[0].covariance.size(); i += 4)
+    ASSERT_GT(smoothed.series[0].covariance[i], 0);
+  // A file keeps it.
+  const auto read = model::parse_model_file(bytes_of(result.model), "pendulum.kalmia");
+  EXPECT_EQ(read->smoother() != nullptr, result.model.impl().learned->smoother() != nullptr);
+}
+
+// The training of a smoother that breaks down leaves the filter, and a note.
+TEST(Members, ASmootherThatBreaksDownCostsNoFilter) {
+  const Dataset data = lorenz(600);
+  Case c(data, test::named("lorenz"));
+  ThreadTeam team(1);
+  const StaticResult fitted =
+      fit_static(c.description, c.channels, {}, c.scaled, c.everything(), team);
+  Dataset broken = data;
+  broken.series[0].y[300] = 1e300;
+  const ScaledData scaled(broken, c.description.units, c.description.dt);
+  std::vector<Member> members;
+  members.push_back({0, fitted.alone<float>(), 1.0});
+  const std::vector<float> before = numbers(*members[0].model);
+  FitOptions options = small_options(1);
+  options.model.smoother = "fused";
+  FitSummary summary;
+  train_smoothers(
+      members, scaled, split_data({600}, 0.2, 1), options, team, [](FitProgress&) { return true; },
+      summary);
+  EXPECT_FALSE(summary.smoother);
+  EXPECT_EQ(members[0].model->smoother(), nullptr);
+  EXPECT_EQ(numbers(*members[0].model), before);
+  ASSERT_EQ(summary.notes.size(), 1u);
+  EXPECT_EQ(
+      summary.notes[0].rfind("the fused smoother could not be trained, so that the linearized "
+                             "one serves (the smoother's training data, step ",
+                             0),
+      0u)
+      << summary.notes[0];
+}
+
 }  // namespace
 }  // namespace kalmia::train

@@ -200,6 +200,54 @@ TEST(StaticLikelihood, SmallProcessNoiseIsPulledUp) {
   }
 }
 
+// Where what is measured bends, a segment's loss is that of a filter that has had 32 steps (at most
+// half of them) to find the state.
+TEST(StaticLikelihood, FirstStepsDoNotCountWhereWhatIsMeasuredBends) {
+  Dataset data = pushed_pendulum();
+  prior::ExpertSpec spec = pendulum_spec(0);
+  spec.system.measure = {{"angle", "sin(angle)"}, {"rate", "rate"}};
+  Likelihood l(data, spec, Kind::LearnDiagonal);
+  std::vector<HeldOut> counted;
+  for (const Stretch& each : l.c.everything())
+    counted.push_back({each, each.begin + std::min(32, each.steps() / 2)});
+  const double value = l.value();
+  EXPECT_NEAR(l.likelihood.loss(value), held_out_loss(*l.model, l.c.scaled, counted, l.team),
+              1e-12);
+  const std::vector<double> gradient = l.gradient;
+  test::check_gradient([&] { return l.value(); }, {{"all", l.variables, gradient}}, 166);
+}
+
+// An L that is four times as large, whatever its form.
+TEST(StaticLikelihood, MayStartWithMoreProcessNoise) {
+  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::LearnDiagonal);
+  l.variables[1] = 0.05;
+  l.likelihood.set(l.variables);
+  const std::vector<double> more = l.likelihood.start(4);
+  EXPECT_NEAR(nn::softplus(more[0]), 4 * nn::softplus(l.variables[0]), 1e-12);
+  EXPECT_NEAR(more[1], 0.2, 1e-12);
+  EXPECT_NEAR(nn::softplus(more[2]), 4 * nn::softplus(l.variables[2]), 1e-12);
+  EXPECT_TRUE(std::equal(more.begin() + 3, more.end(), l.likelihood.start().begin() + 3));
+}
+
+TEST(StaticLikelihood, HeldConstantsAreNoVariables) {
+  Likelihood l(pushed_pendulum(), pendulum_spec(0.3), Kind::LearnDiagonal);
+  const StaticLikelihood held(*l.model, l.noise, l.c.scaled, l.c.everything(), l.team, {0, 0}, {},
+                              Constants::Held);
+  EXPECT_EQ(held.size(), l.likelihood.size() - 4);  // those of the departure stay
+}
+
+// A search that steps to where nothing is finite comes back to the numbers it left.
+TEST(StaticLikelihood, WhatIsNotFiniteIsForgotten) {
+  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::LearnDiagonal);
+  const double value = l.value();
+  const std::vector<double> gradient = l.gradient, start = l.variables;
+  l.variables[4] = 800;  // friction beyond all bounds: the state overflows
+  EXPECT_FALSE(std::isfinite(l.value()));
+  l.variables = start;
+  EXPECT_EQ(l.value(), value);
+  EXPECT_EQ(l.gradient, gradient);
+}
+
 TEST(StaticLikelihood, VariablesAreTheModels) {
   Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::LearnDiagonal);
   const std::vector<double> R = l.model->emission().R();

@@ -55,6 +55,31 @@ TEST(Summary, BriefSaysWhatHappened) {
   EXPECT_EQ(none.brief().find("networks:"), std::string::npos);
 }
 
+TEST(Summary, SaysWhichConstantsDidNotMoveOrSitAtABound) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<Parameter> began = {{"gravity", 10, true, 0, inf},
+                                        {"damping", 0.1, true, 0, inf},
+                                        {"share", 0.5, true, 0, 1},
+                                        {"offset", 0, true, -inf, inf},
+                                        {"still", 3, true, -inf, inf}};
+  std::vector<Parameter> ended = began;
+  ended[0].value = 9.8;
+  ended[1].value = 1e-7;
+  ended[2].value = 0.9999;
+  ended[3].value = 0.01;
+  EXPECT_EQ(
+      constant_notes(began, ended),
+      (std::vector<std::string>{
+          "constants that did not move from where they began: still (3); the data do not show "
+          "them, or the search was lost there: begin elsewhere",
+          "constants that sit at a bound: damping (1e-07), share (0.9999); the data want them "
+          "beyond it, or do not show them"}));
+  ended[1].value = 0.02;
+  ended[2].value = 0.6;
+  ended[4].value = 3.1;
+  EXPECT_TRUE(constant_notes(began, ended).empty());
+}
+
 TEST(Summary, JsonHasEverythingAndNoNumberThatIsNone) {
   const std::string text = example().to_json();
   EXPECT_EQ(text.find("nan"), std::string::npos);
