@@ -193,8 +193,8 @@ class RecursionPass {
       for (int i = 0; i < lines * kLanes; i += kLanes)
         store(select(except.ended, load(from + i), load(to + i)), to + i);
     };
-    hold(slot, N(), next);
-    hold(P_of(slot), N() * N(), P_of(next));
+    for (double* x : {x_pred_, next}) hold(slot, N(), x);
+    for (double* P : {P_pred_, P_of(next)}) hold(P_of(slot), N() * N(), P);
   }
 
   bool alternative() const { return model_.architecture->options.alternative; }

@@ -72,10 +72,10 @@ struct Case {
     Vector y_pred = H * predicted.mean;
     if (lines.emission.map != nullptr) {
       Lines<double> value(M, 1), jacobian(M, N);
-      bent.forward({.x = lines.x_pred.data(), .theta = theta}, value.data(), jacobian.data(),
-                   nullptr);
+      const Lines<double>& at = lines.relinearised ? lines.linearise : lines.x_pred;
+      bent.forward({.x = at.data(), .theta = theta}, value.data(), jacobian.data(), nullptr);
       slope = jacobian.get(b);
-      y_pred = value.get(b);
+      y_pred = value.get(b) + slope * (predicted.mean - at.get(b));
     }
     Matrix scale = Matrix::Identity(M, M);
     if (lines.weighted) scale = Vector(lines.given.get(b)).cwiseSqrt().cwiseInverse().asDiagonal();

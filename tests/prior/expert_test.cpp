@@ -62,7 +62,7 @@ TEST(Expert, ConstantVelocityCountsDerivativesPerStep) {
   EXPECT_EQ(expert.H, (std::vector<double>{1, 0, 0, 0, 0, 0, 1, 0}));
 }
 
-TEST(Expert, DampedModelsHaveTheirFactorsOnTheDiagonal) {
+TEST(Expert, DampedModelsHaveTheirFactors) {
   const auto rates = [](const std::vector<double>& factors) {
     std::vector<double> theta;
     for (const double factor : factors) theta.push_back(-std::log(factor));
@@ -72,15 +72,15 @@ TEST(Expert, DampedModelsHaveTheirFactorsOnTheDiagonal) {
   EXPECT_LE(
       (map_at(value, Vector{{3, 4}}, nullptr, 1, rates({0.9, 0.5})) - Matrix{{0.9, 0}, {0, 0.5}})
           .norm(),
-      1e-15);
+      1e-14);
   ASSERT_EQ(value.parameters.size(), 2u);
   EXPECT_EQ(value.parameters[0].name, "damping of a");
   EXPECT_EQ(value.parameters[1].name, "damping of b");
-  const Expert rate = make_expert(test::named("damped-velocity"), {"a", "b"});
-  EXPECT_LE((map_at(rate, Vector{{1, 2, 3, 4}}, nullptr, 1, rates({0.9, 0.5, 0.8, 0.4})) -
-             Matrix{{0.9, 1, 0, 0}, {0, 0.5, 0, 0}, {0, 0, 0.8, 1}, {0, 0, 0, 0.4}})
-                .norm(),
-            1e-15);
+  // Of second order: the factors are the eigenvalues.
+  const Expert rate = make_expert(test::named("damped-velocity"), {"a"});
+  const Matrix F = map_at(rate, Vector{{1, 2}}, nullptr, 1, rates({0.9, 0.5}));
+  EXPECT_NEAR(F.trace(), 0.9 + 0.5, 1e-14);
+  EXPECT_NEAR(F.determinant(), 0.9 * 0.5, 1e-14);
   const Expert one = make_expert(test::named("damped-velocity"), {"a"});
   ASSERT_EQ(one.parameters.size(), 2u);
   EXPECT_EQ(one.parameters[1].name, "damping of a_rate");
@@ -100,7 +100,7 @@ TEST(Expert, DampingIsLearnedWithinItsRange) {
     }
     const Matrix F = map_at(expert, Vector::Ones(expert.state_dim()));
     for (int n = 0; n < expert.state_dim(); ++n) {
-      EXPECT_GT(F(n, n), 0.9);
+      EXPECT_GT(F(n, n), 0.7);
       EXPECT_LT(F(n, n), 1);
     }
   }
