@@ -33,7 +33,7 @@ class Transition {
         n_(arch_.state_dim()),
         recursive_(arch_.options.recursive),
         map_(recursive_ ? model.map : nullptr),
-        flow_(map_ == nullptr || arch_.options.toward_centre ? nullptr : map_->as_flow()),
+        flow_(map_ == nullptr ? nullptr : map_->as_flow()),
         inputs_(map_ == nullptr ? 0 : map_->input_dim()),
         parameters_(model.map == nullptr ? 0 : model.map->parameter_count()),
         rows_(arch_, line.ws.training) {
@@ -127,10 +127,10 @@ class Transition {
     read_noise(record, out);
     if (centred()) read_centre(k);
     if (toward_centre()) {
-      map_->forward(point(point_of(k, x)), expert_F_, expert_e_, line_.ws.map_scratch.data());
+      read_expert(k, x, expert_F_, expert_e_);
       go_toward_centre(out);
     } else {
-      read_expert(k, x);
+      read_expert(k, x, F, e);
       add_residual(out);
     }
     if (about_centre()) add_centre(k);
@@ -235,14 +235,17 @@ class Transition {
                                  double* d_theta) {
     take_flow_noise_adjoint(except);
     clear_map_adjoints();
-    flow_->backward_with_noise(point(x), density_, d_F, d_e, d_Q, d_density_, map_d_x_,
+    flow_->backward_with_noise(point(x), density_, toward_centre() ? expert_d_F_ : d_F,
+                               toward_centre() ? expert_d_e_ : d_e, d_Q, d_density_, map_d_x_,
                                map_d_theta_, line_.ws.map_scratch.data());
     add_map_adjoints(except, d_x, d_theta);
     return d_density_;
   }
 
   // A linear flow with the same noise at every step depends on the step's length alone.
-  bool steady() const { return model_.steady && flow_ != nullptr && flow_->any_step(); }
+  bool steady() const {
+    return model_.steady && flow_ != nullptr && flow_->any_step() && !toward_centre();
+  }
   // A stream's first step has no outputs of the decoder yet, so that L is compared as well.
   bool is_steady_step() const {
     if (!line_.ws.steady_known) return false;
@@ -330,14 +333,15 @@ class Transition {
     store(any, active_ + N() * kLanes);
   }
 
-  void read_expert(int k, const double* x) {
+  // Sets F_to and e_to to the expert map's, and Q where it is a flow.
+  void read_expert(int k, const double* x, double* F_to, double* e_to) {
     double* map_scratch = line_.ws.map_scratch.data();
     if (steady()) return read_steady_flow(x);
     if (flow_ != nullptr)
-      return flow_->forward_with_noise(point(point_of(k, x)), density_, F, e, Q, map_scratch);
-    if (map_ != nullptr) return map_->forward(point(point_of(k, x)), F, e, map_scratch);
-    for (int i = 0; i < N(); ++i) store(zero<double>(), e + i * kLanes);
-    for (int i = 0; i < N() * N(); ++i) store(zero<double>(), F + i * kLanes);
+      return flow_->forward_with_noise(point(point_of(k, x)), density_, F_to, e_to, Q, map_scratch);
+    if (map_ != nullptr) return map_->forward(point(point_of(k, x)), F_to, e_to, map_scratch);
+    for (int i = 0; i < N(); ++i) store(zero<double>(), e_to + i * kLanes);
+    for (int i = 0; i < N() * N(); ++i) store(zero<double>(), F_to + i * kLanes);
   }
   void add_residual(const T* out) {
     if (centred()) {

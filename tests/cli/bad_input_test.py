@@ -124,8 +124,8 @@ class Data(BadInputTest):
                 self.fail_with(3, [*self.arguments(command, "track.csv"), "--measure", "y1"], ["y1"])
 
     def test_truth_that_does_not_fit(self):
-        self.write("bad.csv", rows(["1,2,3"] * 5, header="t,y1,y2,true_y1"))
-        self.fail_with(3, self.arguments("evaluate", "bad.csv"), ["truth", "1"])
+        self.write("bad.csv", rows(["1,2,3"] * 5, header="t,y1,y2,ref"))
+        self.fail_with(3, [*self.arguments("evaluate", "bad.csv"), "--truth", "ref"], ["--truth", "1"])
 
 
 class Arithmetic(BadInputTest):

@@ -95,6 +95,7 @@ std::vector<GradientCase> gradient_cases() {
        true},
       {"TowardTheCentreEverything", true, true, 3, 2, scored, nn::EncoderKind::Gru, 5, false, false,
        true},
+      {"TowardTheCentreFlow", true, true, 3, 2, flow, nn::EncoderKind::Gru, 5, false, false, true},
       {"TowardTheCentreAlternative", true, true, 2, 2, all, nn::EncoderKind::Gru, 5, false, true,
        true},
       {"Fusion", false, false, 3, 3, plain, nn::EncoderKind::Gru, 16, true},

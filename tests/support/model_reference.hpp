@@ -238,7 +238,7 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
           e += e_expert - of_centre;
         }
         Q_step = L * L.transpose();
-        if (model.noise && !options.toward_centre)
+        if (model.noise)
           Q_step = model.noise(F_expert, dt, L / std::sqrt(dt));  // L is that of the whole step
         predicted = predict(state, F, e, Q_step);
         F_step = F;
