@@ -118,6 +118,9 @@ TEST(TwoSidedRun, MatchesTheNaiveComputation) {
       F(0, 1) = F(2, 3) = 1;
       e.setZero();
     };
+    naive.noise = [](const Matrix&, double dt, const Matrix& L) {
+      return reference::flow_noise(test::velocity_matrix(M), L * L.transpose(), dt);
+    };
     constexpr int K = 40;
     const auto y = [&](int k, int c) { return data[0][static_cast<std::size_t>(k * M + c)]; };
     // The value of a channel that is seen nearest to k in one direction, and where.
