@@ -41,9 +41,8 @@ void forecast_member(const model::LearnedModel<float>& model, const Dataset& dat
       if (k <= series.steps) return run.inputs(s, k - 1);
       return future.u.data() + static_cast<std::size_t>(k - 1 - series.steps) * U;
     };
-    // Beyond the data the prediction of y takes its place (paper, Sec. 5). A recurrent filter reads
-    // that nothing was measured instead: it has no state that would grow less certain by itself.
-    std::vector<double> shown(M), missing(M, std::numeric_limits<double>::quiet_NaN());
+    // Beyond the data nothing is measured: a forecast is a gap.
+    const std::vector<double> missing(M, std::numeric_limits<double>::quiet_NaN());
     for (int k = 0; k < series.steps + horizon; ++k) {
       const bool given = k < series.steps;
       const double* y = given ? run.y(s, k) : missing.data();
@@ -55,11 +54,7 @@ void forecast_member(const model::LearnedModel<float>& model, const Dataset& dat
         throw NumericalError(run.name(s) + ", step " + std::to_string(k + 1) + ": the " +
                              (given ? "likelihood" : "forecast") + " is not finite");
       nll[static_cast<std::size_t>(s)] += step.nll;
-      if (given || !model.description().recursive)
-        std::copy_n(y, M, shown.begin());
-      else
-        model.measure(stream->state.x.data(), shown.data());
-      stream->show(shown.data());
+      stream->show(y);
       if (given) continue;
       const auto h = static_cast<std::size_t>(k - series.steps);
       model.description().units.to_user(stream->state.x.data(), stream->state.P.data(),

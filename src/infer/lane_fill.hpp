@@ -49,11 +49,17 @@ LaneMemory empty_memory(int meas_dim);
 
 /// Fills step k of a lane. `now`: y at this step; `before`: y at the step before, null where the
 /// series starts (M numbers, NaN = missing). `dt_ratio` and `u` (U inputs of the step before) drive
-/// the step.
+/// the step. `carry`: the state at the step before, where waits_for_state(before); null where the
+/// networks are shown nothing of missing values.
 template <typename T>
 void fill_step(const model::LearnedModel<T>& model, int k, int lane, const double* before,
                const double* now, double dt_ratio, const double* u, LaneMemory& memory,
-               model::LaneGroup<T>& group);
+               const model::Carry<T>* carry, model::LaneGroup<T>& group);
+
+/// Whether values are missing in y of the step before, so that a step can only be filled once the
+/// state there is known (gap_step.hpp).
+template <typename T>
+bool waits_for_state(const model::LearnedModel<T>& model, const double* before);
 
 /// A stretch of a series that a lane reads in one window, in the model's units.
 struct LaneWindow {
@@ -66,9 +72,19 @@ struct LaneWindow {
   const double* weight = nullptr;  ///< of the measurements' noise, steps x M; null: 1
   int steps = 0;
   const double* shown = nullptr;  ///< y as the networks are shown it; null: y
+
+  /// What they are shown of the step before step k; null where a series starts.
+  const double* shown_before(int k, int meas_dim) const {
+    if (k == 0) return before;
+    return (shown == nullptr ? y : shown) + static_cast<std::ptrdiff_t>(k - 1) * meas_dim;
+  }
 };
 
-/// The same for all steps of a window. `memory`: the values seen last before it; moved on.
+/// The same for step k of a window, and for all of its steps where there is no state to wait for.
+/// `memory`: the values seen last before it; moved on.
+void fill_forwards(const model::LearnedModel<float>& model, int k, int lane,
+                   const LaneWindow& window, LaneMemory& memory, const model::Carry<float>* carry,
+                   model::LaneGroup<float>& group);
 void fill_forwards(const model::LearnedModel<float>& model, int lane, const LaneWindow& window,
                    LaneMemory& memory, model::LaneGroup<float>& group);
 
@@ -76,6 +92,6 @@ void fill_forwards(const model::LearnedModel<float>& model, int lane, const Lane
 /// where to linearise.
 template <typename T>
 void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece& piece, int step,
-               LaneMemory& memory, model::LaneGroup<T>& group);
+               LaneMemory& memory, const model::Carry<T>* carry, model::LaneGroup<T>& group);
 
 }  // namespace kalmia::infer

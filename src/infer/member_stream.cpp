@@ -21,6 +21,7 @@ MemberStream::MemberStream(const model::LearnedModel<float>& member)
       u(model.description().input_names.size()),
       noise_std(model.noise_std()),
       missing_(last.size(), kMissing),
+      gap_(model.meas_dim()),
       most_empty_steps_(model.most_empty_steps()) {}
 
 model::StreamResult MemberStream::step(const double* now, double dt_ratio, const double* inputs,
@@ -44,11 +45,16 @@ model::StreamResult MemberStream::one_step(const double* now, double dt_ratio, c
                      {weight, weight == nullptr ? 0 : last.size()});
 }
 
-void MemberStream::show(const double* shown) {
-  model.description().features.step_to(shown, last.data(), state.features.data(),
-                                       state.centre.data());
-  if (!model.description().recursive)
-    model.description().features.seen_centre(last.data(), state.centre.data());
+void MemberStream::show(const double* y) {
+  const model::FeatureSpec& features = model.description().features;
+  if (model.minds_gaps()) {
+    gap_.set(model, y, last.data(), state.x.data(), state.P.data());
+    features.trust_to(gap_.trust.data(), state.trust.data());
+    state.lost = gap_.lost;
+    y = gap_.shown.data();
+  }
+  features.step_to(y, last.data(), state.features.data(), state.centre.data());
+  if (!model.description().recursive) features.seen_centre(last.data(), state.centre.data());
 }
 
 bool MemberStream::finite() const {
@@ -65,14 +71,16 @@ void MemberStream::restart() {
 void MemberStream::start(float* network, double* numbers) const {
   std::fill_n(network, floats(), 0.0f);
   std::fill_n(numbers, doubles(), 0.0);
-  std::fill_n(numbers + 1, last.size(), kMissing);
+  std::fill_n(numbers + 2, last.size(), kMissing);
+  std::fill_n(numbers + 2 + last.size() + u.size() + state.centre.size(), state.trust.size(), 1.0);
 }
 
 void MemberStream::load(const float* network, const double* numbers) {
   std::copy_n(network, state.h.size(), state.h.begin());
   std::copy_n(network + state.h.size(), state.features.size(), state.features.begin());
   state.started = *numbers++ != 0;
-  for (std::vector<double>* part : {&last, &u, &state.centre, &state.x, &state.P}) {
+  state.lost = *numbers++;
+  for (std::vector<double>* part : {&last, &u, &state.centre, &state.trust, &state.x, &state.P}) {
     std::copy_n(numbers, part->size(), part->begin());
     numbers += part->size();
   }
@@ -82,7 +90,9 @@ void MemberStream::store(float* network, double* numbers) const {
   network = std::ranges::copy(state.h, network).out;
   std::ranges::copy(state.features, network);
   *numbers++ = state.started ? 1 : 0;
-  for (const std::vector<double>* part : {&last, &u, &state.centre, &state.x, &state.P})
+  *numbers++ = state.lost;
+  for (const std::vector<double>* part :
+       {&last, &u, &state.centre, &state.trust, &state.x, &state.P})
     numbers = std::ranges::copy(*part, numbers).out;
 }
 

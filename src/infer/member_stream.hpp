@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "infer/gap_step.hpp"
 #include "kalmia/model.hpp"
 #include "model/learned_model.hpp"
 #include "model/stream.hpp"
@@ -10,7 +11,8 @@
 namespace kalmia::infer {
 
 /// What a series remembers of one member is floats (h and the features) and doubles (whether the
-/// series has started, the last values, the inputs, the centre, x and P).
+/// series has started, the last values, the inputs, the centre, its trust, x and P;
+/// how far it is lost).
 struct MemberStream {
   /// The model must outlive the stream.
   explicit MemberStream(const model::LearnedModel<float>& model);
@@ -20,8 +22,9 @@ struct MemberStream {
   /// `weight`: of the components' noise, M numbers, null: 1.
   model::StreamResult step(const double* y, double dt_ratio, const double* u,
                            const double* weight = nullptr);
-  /// Notes what the networks read next: y, unless the caller feeds predictions back.
-  void show(const double* shown);
+  /// Notes what the networks read next: y of the last step, with predictions in place of missing
+  /// values (gap_step.hpp).
+  void show(const double* y);
   /// Whether the moments are numbers: in a gap no likelihood tells.
   bool finite() const;
   /// Back to the state before a series' first measurement.
@@ -29,7 +32,7 @@ struct MemberStream {
 
   std::size_t floats() const { return state.h.size() + state.features.size(); }
   std::size_t doubles() const {
-    return 1 + last.size() + u.size() + state.centre.size() + state.x.size() + state.P.size();
+    return 2 + last.size() + u.size() + 2 * state.centre.size() + state.x.size() + state.P.size();
   }
   /// Writes the state before a series' first measurement, loads a state, stores the working one.
   void start(float* network, double* numbers) const;
@@ -49,6 +52,7 @@ struct MemberStream {
                                const double* weight);
 
   std::vector<double> missing_;
+  GapStep gap_;
   int most_empty_steps_;
 };
 

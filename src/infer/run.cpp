@@ -39,8 +39,13 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
     return [&, memory = std::vector<LaneMemory>(count, empty_memory(model.meas_dim()))](
                int i, int lane, int piece, int at, model::LaneGroup<T>& group) mutable {
       fill_step(model, i, lane, pieces[static_cast<std::size_t>(piece)], at,
-                memory[static_cast<std::size_t>(lane)], group);
+                memory[static_cast<std::size_t>(lane)], &group.carry, group);
     };
+  };
+  run.waits = [&](int piece, int at) {
+    const double* y = pieces[static_cast<std::size_t>(piece)].y;
+    return waits_for_state(
+        model, at == 0 ? nullptr : y + static_cast<std::ptrdiff_t>(at - 1) * model.meas_dim());
   };
   run.sink = sink;
   run.place = [&](int piece, int at) { return step_place(name(piece), at); };

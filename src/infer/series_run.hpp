@@ -7,8 +7,8 @@
 
 #include "infer/filter_pass.hpp"
 #include "infer/scaled_data.hpp"
-#include "model/even_steps.hpp"
 #include "kalmia/model.hpp"
+#include "model/even_steps.hpp"
 
 namespace kalmia::infer {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/threads.hpp"
+#include "infer/window_steps.hpp"
 #include "kalmia/error.hpp"
 #include "model/batch.hpp"
 
@@ -106,6 +107,9 @@ struct WindowRun {
   /// `at` of `piece`, counted in the direction of the run. Made anew for each group.
   using Fill = std::function<void(int i, int lane, int piece, int at, model::LaneGroup<T>&)>;
   std::function<Fill(std::size_t pieces)> start;
+  /// Whether step `at` of a piece can only be filled once the state before it is in the group's
+  /// carry. Null: none.
+  std::function<bool(int piece, int at)> waits;
   /// Takes `count` steps of a piece from step `first` on. Called from the thread that runs the
   /// piece; the windows of a piece come in order.
   std::function<void(int piece, int first, int count, const LaneMoments&)> sink;
@@ -142,21 +146,34 @@ void run_windows(const WindowRun<T>& run, ThreadTeam& team) {
     std::fill(group.length.begin(), group.length.end(), 0);
     for (int first = 0; first < steps_of(members[0]); first += window) {
       std::fill(group.fresh.begin(), group.fresh.end(), static_cast<std::uint8_t>(first == 0));
-      for (std::size_t lane = 0; lane < members.size(); ++lane) {
+      for (std::size_t lane = 0; lane < members.size(); ++lane)
         group.length[lane] = std::clamp(steps_of(members[lane]) - first, 0, window);
-        for (int i = 0; i < group.length[lane]; ++i)
-          fill(i, static_cast<int>(lane), members[lane], first + i, group);
-      }
+      const auto in_lanes = [&](int i, const auto& each) {
+        for (std::size_t lane = 0; lane < members.size(); ++lane)
+          if (i < group.length[lane] && each(static_cast<int>(lane), members[lane])) return true;
+        return false;
+      };
+      WindowFilling filling;
+      filling.waits = [&](int i) {
+        return run.waits != nullptr &&
+               in_lanes(i, [&](int, int piece) { return run.waits(piece, first + i); });
+      };
+      filling.fill = [&](int i) {
+        in_lanes(i, [&](int lane, int piece) {
+          fill(i, lane, piece, first + i, group);
+          return false;
+        });
+      };
       const model::WindowMoments moments = runner->moments();
-      model::window_forward(run.model, group.view(), group.carry, moments, runner->workspace);
-      for (const model::LaneFailure& failure : runner->workspace.failures)
-        if (static_cast<std::size_t>(failure.lane) < members.size())
-          throw NumericalError(
-              run.place(members[static_cast<std::size_t>(failure.lane)], first + failure.step) +
-              ": " +
-              (failure.covariance ? "the innovation covariance is not positive definite"
-                                  : "the likelihood is not finite") +
-              "; the measurements there are beyond anything the model can follow");
+      const model::LaneFailure failure = run_steps(run.model, group, group.length[0], filling,
+                                                   moments, group.carry, runner->workspace);
+      if (failure.lane >= 0)
+        throw NumericalError(
+            run.place(members[static_cast<std::size_t>(failure.lane)], first + failure.step) +
+            ": " +
+            (failure.covariance ? "the innovation covariance is not positive definite"
+                                : "the likelihood is not finite") +
+            "; the measurements there are beyond anything the model can follow");
       for (std::size_t lane = 0; lane < members.size(); ++lane)
         if (group.length[lane] > 0)
           run.sink(members[lane], first, group.length[lane],

@@ -85,6 +85,8 @@ WindowInput<T> LaneGroup<T>::view() const {
   input.y = y.data();
   input.observed = observed.data();
   input.centre = centre.data();
+  input.trust = trust.data();
+  input.lost = lost.data();
   input.dt = dt.data();
   input.weight = weight.data();
   input.score = score.data();

@@ -24,6 +24,8 @@ struct LaneGroup {
   Buffer<double> y;                 ///< [step][meas_dim][lane]
   Buffer<double> observed;          ///< [step][meas_dim][lane], or empty: all measured
   Buffer<double> centre;            ///< [step][state_dim][lane], or empty: 0
+  Buffer<double> trust;             ///< [step][state_dim][lane], or empty: 1
+  Buffer<double> lost;              ///< [step][lane], or empty: 0
   Buffer<double> linearise;         ///< [step][2 N][lane], or empty: at the filter's states
   Buffer<double> prior_x, prior_P;  ///< [step][N][lane], [step][N N][lane]; fusion only
   Buffer<T> gain_offset, gain_square, gain_product;  ///< [step][gains][lane]; gains only

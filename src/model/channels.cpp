@@ -4,41 +4,21 @@
 #include <cmath>
 
 #include "kalman/matrix_checks.hpp"
+#include "model/drift.hpp"
 
 namespace kalmia::model {
 namespace {
 
-// Parts of a series for the test of wandering; shorter series have fewer.
-constexpr std::size_t kParts = 8;
-constexpr std::size_t kShortestPart = 4;
 // Fewer differences than this say nothing.
 constexpr std::size_t kFewDifferences = 8;
-// A stationary channel has nearly all its variance within each part; a random walk about a fifth.
-constexpr double kWanders = 0.5;
-
-struct Moments {
-  std::size_t count = 0;
-  double mean = 0;
-  double squares = 0;  // about the mean
-
-  // Welford's update: no cancellation for large offsets.
-  void add(double value) {
-    ++count;
-    const double off = value - mean;
-    mean += off / static_cast<double>(count);
-    squares += off * (value - mean);
-  }
-  double variance() const { return count > 1 ? squares / static_cast<double>(count) : 0; }
-};
-
 std::string place(const Dataset& data, std::size_t channel) {
   return (data.source.empty() ? "" : data.source + ": ") + "column " + data.y_names[channel];
 }
 
 // The differences of a channel.
 struct Differences {
-  Moments first, second;  // between neighbouring steps
-  Moments across;         // from the value seen last, however long ago
+  RunningMoments first, second;  // between neighbouring steps
+  RunningMoments across;         // from the value seen last, however long ago
 };
 
 // Differences of white noise of deviation 1 have the deviations sqrt(2) and sqrt(6). A channel that
@@ -46,7 +26,7 @@ struct Differences {
 // gaps.
 double white_step(const Differences& differences) {
   const auto& [first, second, across] = differences;
-  const Moments& of = first.count < kFewDifferences ? across : first;
+  const RunningMoments& of = first.count < kFewDifferences ? across : first;
   const double one = std::sqrt((of.squares + static_cast<double>(of.count) * of.mean * of.mean) /
                                (2.0 * static_cast<double>(std::max<std::size_t>(of.count, 1))));
   if (second.count < kFewDifferences) return one;
@@ -56,26 +36,21 @@ double white_step(const Differences& differences) {
 
 ChannelStatistics statistics_of(const Dataset& data, std::size_t channel) {
   const std::size_t M = data.y_names.size();
-  Moments all;
+  DriftTest drift;
   Differences differences;
-  double within = 0, low = 0, high = 0;
-  std::size_t within_freedom = 0;
+  double low = std::nan(""), high = low;
   for (const Series& series : data.series) {
-    Moments parts[kParts];
     double before = std::nan(""), before_that = std::nan(""), last = std::nan("");
     const auto steps = static_cast<std::size_t>(series.steps);
-    const std::size_t part_count = std::clamp<std::size_t>(steps / kShortestPart, 1, kParts);
     for (std::size_t k = 0; k < steps; ++k) {
       const double value = series.y[k * M + channel];
       if (std::isinf(value))
         throw DataError(place(data, channel) + ", step " + std::to_string(k + 1) +
                         ": the value is infinite; leave it empty to mark it as missing");
       if (!std::isnan(value)) {
-        if (all.count == 0) low = high = value;
+        if (std::isnan(low)) low = high = value;
         low = std::min(low, value);
         high = std::max(high, value);
-        all.add(value);
-        parts[k * part_count / steps].add(value);
         if (!std::isnan(last)) differences.across.add(value - last);
         if (!std::isnan(before)) differences.first.add(value - before);
         if (!std::isnan(before) && !std::isnan(before_that))
@@ -85,11 +60,9 @@ ChannelStatistics statistics_of(const Dataset& data, std::size_t channel) {
       before_that = before;
       before = value;
     }
-    for (const Moments& part : parts) {
-      within += part.squares;
-      within_freedom += part.count > 0 ? part.count - 1 : 0;
-    }
+    drift.add_series(steps, [&](std::size_t k) { return series.y[k * M + channel]; });
   }
+  const RunningMoments& all = drift.all();
   if (all.count == 0)
     throw DataError(place(data, channel) + ": all values are missing; leave the column out");
   if (all.count == 1)
@@ -109,8 +82,7 @@ ChannelStatistics statistics_of(const Dataset& data, std::size_t channel) {
                     ", are too small or too large to compute with; choose another unit");
   result.step = white_step(differences);
   if (!(result.step > 1e-6 * result.spread)) result.step = 1e-3 * result.spread;
-  result.wanders = within / static_cast<double>(std::max<std::size_t>(within_freedom, 1)) <
-                   kWanders * all.variance();
+  result.wanders = drift.wanders();
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace kalmia::model {
 
@@ -45,6 +46,15 @@ void FeatureSpec::step_to(const double* y, double* last, T* features, double* ce
     if (use_level[c] != 0) put(known ? (last[c] - mean[c]) / spread[c] : 0.0);
     put(measured ? 1.0 : 0.0);
     if (measured && measured_state[c] >= 0) centre[measured_state[c] * stride] = y[c];
+  }
+}
+
+void FeatureSpec::trust_to(const double* channel_trust, double* trust,
+                           std::ptrdiff_t stride) const {
+  const double all = std::accumulate(channel_trust, channel_trust + meas_dim(), 0.0) / meas_dim();
+  for (int n = 0; n < state_dim(); ++n) {
+    const int channel = channel_of_state[static_cast<std::size_t>(n)];
+    trust[n * stride] = channel < 0 ? all : channel_trust[channel];
   }
 }
 

@@ -27,9 +27,8 @@ struct FeatureSpec {
   std::vector<double> u_mean, u_spread;  ///< U
   /// The state that each channel measures, or -1: the residual is centred at its value.
   std::vector<int> measured_state;
-  /// The channel that each state belongs to, or -1: all of them. While the channel is missing, the
-  /// residual does not act on the state (a centre of NaN), and while all are, there is no residual:
-  /// in a gap the expert map alone leads on, and nothing learned can run away.
+  /// The channel that each state belongs to, or -1: all of them. Where the networks are shown
+  /// nothing of the channel, the residual does not act on the state (a centre of NaN).
   std::vector<int> channel_of_state;
 
   int meas_dim() const { return static_cast<int>(mean.size()); }
@@ -38,11 +37,14 @@ struct FeatureSpec {
   int input_dim() const;
   int state_dim() const { return static_cast<int>(channel_of_state.size()); }
 
-  /// Takes in y (NaN = missing). `last` (M numbers, NaN until a value was seen) is moved on. The
-  /// channels' features are written at every `stride`-th place, and so is `centre` (N).
+  /// Takes in y (NaN: nothing is shown). `last` (M numbers, NaN until a value was seen) is moved
+  /// on. The channels' features are written at every `stride`-th place, and so is `centre` (N).
   template <typename T>
   void step_to(const double* y, double* last, T* features, double* centre,
                std::ptrdiff_t stride = 1) const;
+  /// How far the residual of each state is trusted (N), from the trust in what is shown of each
+  /// channel (M, 0..1): that of its channel, or the mean of all.
+  void trust_to(const double* channel_trust, double* trust, std::ptrdiff_t stride = 1) const;
   /// The centre of a state from one value of each channel, seen near it (NaN: none yet): the value
   /// of a measured state, 0 of others of its channel, NaN where nothing was seen.
   void seen_centre(const double* seen, double* centre, std::ptrdiff_t stride = 1) const;

@@ -59,6 +59,21 @@ const ModelDescription& checked(const ModelDescription& d) {
   return d;
 }
 
+void check_climate(const StateClimate& climate, std::size_t N, std::size_t M) {
+  if (climate.spread.empty()) return;
+  require_size("climate.mean", climate.mean.size(), N);
+  require_size("climate.spread", climate.spread.size(), N);
+  require_size("climate.A", climate.A.size(), N * N);
+  require_size("climate.Q", climate.Q.size(), N * N);
+  require_size("climate.measured_spread", climate.measured_spread.size(), M);
+  require_finite("climate.mean", climate.mean);
+  require_finite("climate.A", climate.A);
+  require_finite("climate.Q", climate.Q);
+  for (const auto* spreads : {&climate.spread, &climate.measured_spread})
+    if (!std::ranges::all_of(*spreads, [](double spread) { return spread > 0; }))
+      throw ConfigError("model: a spread of the climate is not a number above 0");
+}
+
 void attach(const prior::Expert& expert, FeatureSpec& features) {
   features.measured_state = expert.measured_state;
   features.channel_of_state.clear();
@@ -164,9 +179,16 @@ LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> param
     throw ConfigError(
         "model: iterated_noise = " + kalman::number_text(description_.iterated_noise) +
         ", but it must be above 0 and at most 1");
+  check_climate(description_.climate, N, static_cast<std::size_t>(meas_dim()));
   if (description_.tails > 0) robust_ = {.degrees_of_freedom = description_.tails};
   set_theta(description_.theta.empty() ? expert_.theta() : description_.theta);
   set_parameters(parameters);
+}
+
+template <typename T>
+bool LearnedModel<T>::departs() const {
+  return std::ranges::any_of(expert_.parameters,
+                             [](const auto& each) { return std::isfinite(each.prior_std); });
 }
 
 template <typename T>

@@ -29,6 +29,14 @@ struct Units {
   void to_user(const double* x, const double* P, double* mean, double* covariance) const;
 };
 
+/// How the states of the training data are spread and follow each other (Climate, window.hpp), and
+/// how the values that they stand for are. All empty: not known.
+struct StateClimate {
+  std::vector<double> mean, spread;     ///< N
+  std::vector<double> A, Q;             ///< N x N
+  std::vector<double> measured_spread;  ///< M, without noise; infinity of channels that wander
+};
+
 /// Everything about a model but its numbers; what the file's header says.
 struct ModelDescription {
   std::vector<std::string> measured_names;
@@ -51,6 +59,7 @@ struct ModelDescription {
   /// (M, in the user's units). Empty: R is the noise of every step.
   std::vector<double> noise_std;
   double tails = 0;           ///< degrees of freedom of Student-t noise; 0: Gaussian
+  StateClimate climate;       ///< of the training data
   double iterated_noise = 1;  ///< process noise of iterated smoothing over the filter's
   std::optional<Calibration> calibration;  ///< of reported covariances
   DataOptions data;                        ///< how the columns were read
@@ -129,10 +138,17 @@ class LearnedModel {
             .theta = description_.theta.data(),
             .dt = map_dt(),
             .emission_map = expert_.emission.get(),
-            .robust = description_.tails > 0 ? &robust_ : nullptr};
+            .robust = description_.tails > 0 ? &robust_ : nullptr,
+            .climate = climate()};
   }
   /// There are no networks: the decoder's bias is all there is.
   bool is_static() const { return description_.hidden == 1 && description_.decoder.empty(); }
+  /// In a gap it matters how certain the state is (infer/gap_step.hpp): the networks are shown
+  /// predictions, or what is predicted tends to the climate. A recurrent filter has no state that
+  /// would grow less certain.
+  bool minds_gaps() const {
+    return description_.recursive && (!is_static() || climate().spread != nullptr);
+  }
   /// What the engine runs where nothing is trained.
   WindowModel<T> inference_window() const {
     WindowModel<T> result = window();
@@ -142,6 +158,13 @@ class LearnedModel {
 
  private:
   std::vector<double> emission_lines(const double* x) const;
+  /// A linear map alone needs none: theory says how it spreads.
+  Climate climate() const {
+    const StateClimate& c = description_.climate;
+    if (c.spread.empty() || (is_static() && expert_.linear && !departs())) return {};
+    return {c.mean.data(), c.spread.data(), c.A.data(), c.Q.data()};
+  }
+  bool departs() const;
 
   ModelDescription description_;
   prior::Expert expert_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "kalmia/error.hpp"
@@ -55,6 +56,39 @@ std::optional<Calibration> calibration_of(const Json& json) {
                      json.at("trained").get<double>()};
 }
 
+// JSON has no infinity: what wanders has null for its spread.
+Json spreads_json(const std::vector<double>& spreads) {
+  Json json = Json::array();
+  for (const double each : spreads) json.push_back(std::isinf(each) ? Json(nullptr) : Json(each));
+  return json;
+}
+
+std::vector<double> spreads_of(const Json& json) {
+  std::vector<double> spreads;
+  for (const Json& each : json)
+    spreads.push_back(each.is_null() ? std::numeric_limits<double>::infinity()
+                                     : each.get<double>());
+  return spreads;
+}
+
+Json to_json(const StateClimate& climate) {
+  return {{"mean", climate.mean},
+          {"spread", spreads_json(climate.spread)},
+          {"A", climate.A},
+          {"Q", climate.Q},
+          {"measured_spread", spreads_json(climate.measured_spread)}};
+}
+
+StateClimate climate_of(const Json& json) {
+  StateClimate climate;
+  json.at("mean").get_to(climate.mean);
+  climate.spread = spreads_of(json.at("spread"));
+  json.at("A").get_to(climate.A);
+  json.at("Q").get_to(climate.Q);
+  climate.measured_spread = spreads_of(json.at("measured_spread"));
+  return climate;
+}
+
 // What the names of a member's tensors begin with.
 std::string member_prefix(std::size_t member) {
   return member == 0 ? "" : "member." + std::to_string(member) + ".";
@@ -75,6 +109,7 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
       {"noise", d.noise},
       {"noise_std", d.noise_std},
       {"tails", d.tails},
+      {"climate", to_json(d.climate)},
       {"iterated_noise", d.iterated_noise},
       {"networks",
        {{"filter", d.recursive ? "recursive" : "recurrent"},
@@ -126,6 +161,7 @@ ModelDescription description_of(const Json& json) {
   json.at("noise").get_to(d.noise);
   json.at("noise_std").get_to(d.noise_std);
   json.at("tails").get_to(d.tails);
+  d.climate = climate_of(json.at("climate"));
   json.at("iterated_noise").get_to(d.iterated_noise);
   const Json& networks = json.at("networks");
   d.recursive = is_recursive(networks.at("filter").get<std::string>());

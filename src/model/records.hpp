@@ -71,7 +71,7 @@ inline int alternative_lines(int N, int M) {
 
 /// Lines that a RecursionPass works in (window_recursion-inl.h).
 inline int recursion_lines(int N, int M, int inputs, int parameters) {
-  return transition_lines(N, inputs, parameters) + 2 * N * N + 2 * N + 3 * M + 2 + parameters +
+  return transition_lines(N, inputs, parameters) + 2 * N * N + 3 * N + 3 * M + 2 + parameters +
          kalman::general_update_lines(N, M) + alternative_lines(N, M) +
          kalman::step_scratch_lines(N, M);
 }

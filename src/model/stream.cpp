@@ -57,6 +57,8 @@ void step_here(const WindowModel<T>& model, const typename FilterStream<T>::Weig
   in.observed = s.observed.data();
   in.weight = s.weighted ? s.weight.data() : nullptr;
   in.centre = s.centre.data();
+  in.trust = s.trust.data();
+  in.lost = s.lost.data();
   in.dt = s.dt.data();
   in.u = s.u.data();
   in.fresh = s.fresh.data();
@@ -179,6 +181,8 @@ FilterStream<T>::FilterStream(const WindowModel<T>& model, std::span<const T> pa
   scratch_.observed.resize(M * lanes);
   scratch_.weight.resize(M * lanes);
   scratch_.centre.resize(N * lanes);
+  scratch_.trust.resize(N * lanes);
+  scratch_.lost.resize(lanes);
   scratch_.dt.resize(lanes);
   if (model.map != nullptr)
     scratch_.u.resize(static_cast<std::size_t>(model.map->input_dim()) * lanes);
@@ -199,6 +203,7 @@ StreamState<T> FilterStream<T>::start() const {
   state.h.assign(static_cast<std::size_t>(arch.encoder_state_rows()), T(0));
   state.features.assign(static_cast<std::size_t>(arch.options.input_dim), T(0));
   state.centre.assign(N, 0.0);
+  state.trust.assign(N, 1.0);
   state.x.assign(N, 0.0);
   state.P.assign(N * N, 0.0);
   return state;
@@ -224,9 +229,12 @@ StreamResult FilterStream<T>::step(StreamState<T>& state, std::span<const double
                       std::to_string(y.size()) + " measured components");
   s.weighted = !weight.empty();
   for (std::size_t i = 0; i < weight.size(); ++i) spread(weight[i], i, s.weight.data());
-  spread(std::isnan(dt) ? model_.dt : dt, 0, s.dt.data());
+  const double length = std::isnan(dt) ? model_.dt : dt;
+  spread(length, 0, s.dt.data());
+  spread(state.lost * std::min(1.0, length / model_.dt), 0, s.lost.data());
   for (std::size_t i = 0; i < u.size(); ++i) spread(u[i], i, s.u.data());
   for (std::size_t i = 0; i < state.centre.size(); ++i) spread(state.centre[i], i, s.centre.data());
+  for (std::size_t i = 0; i < state.trust.size(); ++i) spread(state.trust[i], i, s.trust.data());
   std::fill(s.fresh.begin(), s.fresh.end(), static_cast<std::uint8_t>(state.started ? 0 : 1));
   if constexpr (sizeof(T) == 4)
     HWY_DYNAMIC_DISPATCH(step_float)(model_, weights_, s, state.features.data(), state);

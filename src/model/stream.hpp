@@ -19,6 +19,8 @@ struct StreamState {
   std::vector<T> h;            ///< state of the encoder (see nn::EncoderRows)
   std::vector<T> features;     ///< what the encoder reads next: features of the last measurement
   std::vector<double> centre;  ///< what the learned residual is centred at next, N
+  std::vector<double> trust;   ///< how much of it acts, N
+  double lost = 0;             ///< how much of the next transition is the climate's
   std::vector<double> x;       ///< x[k|<=k], N
   std::vector<double> P;       ///< P[k|<=k], N N, row-major
 };
@@ -44,8 +46,8 @@ class FilterStream {
   /// Predicts from the state's past and updates with y[k] (NaN = missing). `dt` is the length of
   /// the step that leads to k, in the map's unit (NaN: the model's), `u` the inputs that act during
   /// it, as many as the map reads. Before the next step the caller sets state.features and, for a
-  /// centred residual, state.centre (zero at the start). `weight`: of each component's noise, as in
-  /// WindowInput; empty: 1.
+  /// centred residual, state.centre (zero at the start), state.trust (one) and state.lost.
+  /// `weight`: of each component's noise, as in WindowInput; empty: 1.
   StreamResult step(StreamState<T>& state, std::span<const double> y,
                     double dt = std::numeric_limits<double>::quiet_NaN(),
                     std::span<const double> u = {}, std::span<const double> weight = {});
@@ -67,7 +69,7 @@ class FilterStream {
   struct Scratch {
     Buffer<T> gates_input, gates_hidden, h, c, inputs, a, b;
     Workspace<T> workspace;
-    Buffer<double> y, observed, weight, centre, dt, u, x_pred, P_pred, F;
+    Buffer<double> y, observed, weight, centre, trust, lost, dt, u, x_pred, P_pred, F;
     bool weighted = false;  ///< the last step's noise is
     std::vector<std::uint8_t> fresh;
   };

@@ -20,6 +20,16 @@
 
 namespace kalmia::model {
 
+/// How the states of the training data are spread and follow each other, for those that stay within
+/// bounds: about their mean m, x[k] - m = A (x[k-1] - m) + noise of covariance Q, in the model's
+/// units. A state that wanders has a spread of infinity, and zeros in its rows and columns.
+struct Climate {
+  const double* mean = nullptr;    ///< N
+  const double* spread = nullptr;  ///< N
+  const double* A = nullptr;       ///< N x N
+  const double* Q = nullptr;       ///< N x N
+};
+
 /// Everything that stays the same over a window. Gains need architecture and network alone. `map`
 /// may be null: F is then the decoder's alone. `theta` holds the map's parameters; `dt` is the
 /// usual length of a step, in the map's unit.
@@ -40,6 +50,8 @@ struct WindowModel {
   /// The decoder's outputs are the same at every step, and only the sums of their adjoints are
   /// asked for: a linear flow is then computed, and differentiated, once for all steps of a length.
   bool steady = false;
+  /// What is predicted through gaps tends to it; spread null: it is not known.
+  Climate climate = {};
 };
 
 /// The data of one lane group. Panels are [step][row][lane]; `lanes` is a multiple of kLaneQuantum.
@@ -57,11 +69,17 @@ struct WindowInput {
   /// meas_dim rows of 1 (measured) and 0 (missing), or null: all measured.
   const double* observed = nullptr;
   /// state_dim rows c[k], or null for 0: the learned residual acts on x[k-1] - c[k], not on x[k-1].
-  /// Where c[k] of a state is not finite the residual's column of F for that state is left out, and
-  /// where no entry of c[k] is finite its e too: F and e are then the expert map's. A recurrent
+  /// Where c[k] of a state is not finite the residual's column of F and its entry of e for that
+  /// state are left out: where no entry of c[k] is, F and e are the expert map's. A recurrent
   /// model's state is relative to it: x[k] ~ N(c[k] + e, L L'), and a state whose c[k] is not
   /// finite is as uncertain as before the first measurement.
   const double* centre = nullptr;
+  /// state_dim rows in 0..1: how much of the residual's column of F and entry of e acts, where c[k]
+  /// is finite. Null: all of it. Recursive models only.
+  const double* trust = nullptr;
+  /// 1 row in 0..1: how much of a step's transition is the climate's, not the map's; such
+  /// predictions are no wider than it (kalman/saturate-inl.h). Null: 0. Models with a climate only.
+  const double* lost = nullptr;
   /// 2 state_dim rows: where the expert map of the step that leads to k (a state at k-1) and the
   /// emission (one at k) are linearised; null: at the filter's own states. Forward only.
   const double* linearise = nullptr;

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "kalman/general_update-inl.h"
+#include "kalman/saturate-inl.h"
 #include "kalman/step-inl.h"
 #include "model/window_alternative-inl.h"
 #include "model/window_transition-inl.h"
@@ -43,6 +44,7 @@ class RecursionPass {
         transition_(model, line_, taker_) {
     x_pred_ = taker_.take(N());
     P_pred_ = taker_.take(N() * N());
+    gain_ = taker_.take(N());
     y_ = taker_.take(M());
     observed_ = taker_.take(M());
     weight_ = taker_.take(M());
@@ -81,7 +83,8 @@ class RecursionPass {
       double* slot = slot_at(k);
       double* next = slot_at(k + 1);
       transition_.read(k, slot);
-      predict(slot);
+      if (predict(k, slot))
+        step::saturate_transition<double>(N(), gain_, transition_.F, transition_.Q);
       const double* observed = line_.read_measurement(k, M(), y_, observed_);
       const lanes::LaneBits failed =
           general() ? update_generally(k, observed, slot, next, out)
@@ -140,6 +143,10 @@ class RecursionPass {
         else
           step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, d_x, d_P,
                                         transition_.d_e, transition_.d_Q, d_R, scratch_);
+        if (transition_.lost(k) != nullptr && predict(k, slot))
+          step::saturate_backward<double>(N(), model_.climate.mean, model_.climate.spread, gain_,
+                                          x_pred_, P_pred_, transition_.d_e, transition_.d_Q,
+                                          scratch_);
         step::predict_backward<double>(N(), F_or_null(), slot, P_of(slot), transition_.d_e,
                                        transition_.d_Q, transition_.d_F, d_x, d_P, scratch_);
       }
@@ -180,10 +187,17 @@ class RecursionPass {
                                 : value * load(in_.score + k * line_.panel(1) + line_.first);
   }
 
-  // Sets x_pred_ and P_pred_ from the state before and the transition.
-  void predict(double* slot) {
+  // Sets x_pred_ and P_pred_ of step k from the state before and the transition. Returns whether
+  // they saturate anywhere; gain_ then says how much.
+  bool predict(int k, double* slot) {
     step::predict_forward<double>(N(), F_or_null(), transition_.e, transition_.Q, slot, P_of(slot),
                                   x_pred_, P_pred_, scratch_);
+    const double* lost = transition_.lost(k);
+    if (lost == nullptr || alternative() ||
+        !step::saturation<double>(N(), model_.climate.spread, nonzero(load(lost)), P_pred_, gain_))
+      return false;
+    step::saturate_forward<double>(N(), model_.climate.mean, gain_, x_pred_, P_pred_);
+    return true;
   }
   // A lane past its end keeps its state, bit for bit. No adjoint comes back from there.
   void hold_ended(int k, double* slot, double* next) {
@@ -271,7 +285,7 @@ class RecursionPass {
   void general_backward(int k, const double* observed, const double* d_nll, const double* d_x,
                         const double* d_P, double* d_R) {
     double* slot = slot_at(k);
-    predict(slot);
+    predict(k, slot);
     for (int i = 0; i < parameters(); ++i) store(zero<double>(), emission_d_theta_ + i * kLanes);
     general_update().backward(transition_.point(x_pred_), y_, observed,
                               line_.read_weight(k, M(), weight_), P_pred_, P_of(slot_at(k + 1)),
@@ -315,7 +329,7 @@ class RecursionPass {
   const kalman::EmissionView emission_;
   LineTaker taker_;  // of ws.line_scratch
   Transition<T, kN> transition_;
-  double *x_pred_, *P_pred_, *y_, *observed_, *weight_, *nll_;
+  double *x_pred_, *P_pred_, *gain_, *y_, *observed_, *weight_, *nll_;
   double *emission_d_theta_, *general_lines_, *alternative_lines_, *spare_, *scratch_;
   double* adjoint_ = nullptr;  // adjoint_lines() of them
 };

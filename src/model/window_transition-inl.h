@@ -58,8 +58,9 @@ class Transition {
       summed_d_F_ = memory.take(N() * N());
       summed_d_Q_ = memory.take(N() * N());
     }
+    lost_ = scratch.take(1);
     centre_ = scratch.take(N());
-    active_ = scratch.take(N() + 1);
+    active_ = scratch.take(N());
     dt_ = scratch.take(1);
     dt_scale_ = scratch.take(1);
     u_ = scratch.take(inputs_);
@@ -77,6 +78,8 @@ class Transition {
   double *d_F, *d_e, *d_Q;
 
   bool recursive() const { return recursive_; }
+  /// The lines of the share that is lost at step k, or null: none is.
+  const double* lost(int k) { return read_lost(k, exceptions_at(k)) ? lost_ : nullptr; }
   int parameters() const { return parameters_; }
   /// Where the emission or the map is evaluated, at the step that was read last.
   kalman::MapPoint point(const double* x) const { return {x, dt_, u_, model_.theta}; }
@@ -105,21 +108,22 @@ class Transition {
 
   /// Sets F, e and Q of step k:
   ///
-  ///   F = F_expert(x) + F_out,   e = e_expert(x) + e_out - F_out c,   x = x[k-1|<=k-1]
+  ///   F = F_expert(x) + F_out W,   e = e_expert(x) + W e_out - F_out W c,   x = x[k-1|<=k-1]
   ///
   /// or, of models that go toward the centre (with G in the rows of F_out),
   ///
-  ///   F = (I - G) F_expert(x),   e = (I - G) e_expert(x) + G c + e_out;
+  ///   F = (I - G W) F_expert(x),   e = (I - G W) e_expert(x) + G W c + W e_out;
   ///
-  /// where c is not finite the state's column of F_out or G is left out, and where no entry of c
-  /// is, e_out too. Q is the noise of density q L_out L_out' / dt over the step: along the flow of
-  /// the expert map, if it is one, else in proportion to the step's length,
+  /// W is diagonal: the trust in each state's residual, 0 where its c is not finite. Q is the noise
+  /// of density q L_out L_out' / dt over the step: along the flow of the expert map, if it is one,
+  /// else in proportion to the step's length,
   ///
   ///   Q = L L',   L = L_out sqrt(q dt[k] / dt).
   ///
-  /// A lane that starts here has F = 0, e = initial.e, L = initial.L instead (a two-sided recurrent
-  /// model with a centre has the future to go by, and so no start); one past its end has F = I,
-  /// e = 0, L = 0, so that its state stays as it is.
+  /// Of a prediction that is lost to the share w, the states that the climate knows have the part w
+  /// of their F, e and Q from it. A lane that starts here has F = 0, e = initial.e, L = initial.L
+  /// instead (a two-sided recurrent model with a centre has the future to go by, and so no start);
+  /// one past its end has F = I, e = 0, L = 0, so that its state stays as it is.
   void read(int k, const double* x) {
     const T* record = line_.record(rows_, k);
     const T* out = record + line_.panel(rows_.out) + line_.first;
@@ -140,6 +144,7 @@ class Transition {
       ln::gram_lower<lanes::Put::Set, double>(N(), L_, Q);
     else
       finish_flow_noise(except);
+    if (read_lost(k, except)) mix_with_climate();
   }
 
   /// Sends d_F, d_e and d_Q of step k, which was read last, to where `read` took F, e and Q from;
@@ -147,6 +152,7 @@ class Transition {
   void write_adjoint(int k, const LineMask<double>& lane_ok, const double* x, double* d_x,
                      double* d_theta) {
     const Exceptions except = exceptions_at(k);
+    if (read_lost(k, except)) take_mixed_adjoints();
     ln::gram_lower_backward<lanes::Put::Set, double>(N(), L_, d_Q, d_L_);
     if (except.any) take_overridden_adjoints(except, lane_ok);
     if (about_centre()) take_uncentred_adjoints(k, lane_ok);
@@ -168,7 +174,7 @@ class Transition {
       for (int j = 0; j < N() && recursive_; ++j)
         write(toward_centre() ? gain_adjoint(i, j) : residual_adjoint(i, j),
               out + line_.panel(i * N() + j));
-      write(centred() ? d_e_i * load(active_ + N() * kLanes) : d_e_i,
+      write(centred() ? d_e_i * load(active_ + i * kLanes) : d_e_i,
             out + line_.panel(arch_.e_row() + i));
       for (int j = 0; j < i; ++j) {
         const int entry = lanes::triangle_index(i, j);
@@ -317,20 +323,66 @@ class Transition {
     line_.read_panel(in_.linearise + k * line_.panel(2 * N()), N(), linearise_);
     return linearise_;
   }
-  // Sets active_ to 1 where the centre is finite, else 0, and centre_ to it or to 0. The last line
-  // of active_ is 1 where any entry of the centre is finite.
+  // Sets active_ to the trust where the centre is finite, else 0, and centre_ to it or to 0.
   void read_centre(int k) {
     line_.read_panel(in_.centre + k * line_.panel(N()), N(), centre_);
+    const bool trusts = recursive_ && in_.trust != nullptr;
+    if (trusts) line_.read_panel(in_.trust + k * line_.panel(N()), N(), active_);
     const D infinity = broadcast(std::numeric_limits<double>::infinity());
-    D any = zero<double>();
     for (int i = 0; i < N(); ++i) {
       const D c = load(centre_ + i * kLanes);
       const LineMask<double> finite = greater(infinity, abs(c));
+      const D trust = trusts ? load(active_ + i * kLanes) : broadcast(1.0);
       store(select(finite, c, zero<double>()), centre_ + i * kLanes);
-      store(select(finite, broadcast(1.0), zero<double>()), active_ + i * kLanes);
-      any = select(finite, broadcast(1.0), any);
+      store(select(finite, trust, zero<double>()), active_ + i * kLanes);
     }
-    store(any, active_ + N() * kLanes);
+  }
+
+  // Sets lost_; whether any lane's prediction is.
+  bool read_lost(int k, const Exceptions& except) {
+    if (in_.lost == nullptr || model_.climate.spread == nullptr || !recursive_) return false;
+    D share = load(in_.lost + k * line_.panel(1) + line_.first);
+    if (except.any)
+      share = select(except.fresh, zero<double>(), select(except.ended, zero<double>(), share));
+    store(share, lost_);
+    return bits_of(nonzero(share)) != 0;
+  }
+  bool in_climate(int n) const { return std::isfinite(model_.climate.spread[n]); }
+  // What is kept of a state's own transition.
+  D kept(int n) const { return in_climate(n) ? broadcast(1.0) - load(lost_) : broadcast(1.0); }
+  // F <- (1 - w) F + w A,   e <- (1 - w) e + w (m - A m),   Q <- (1 - w) Q + w Q_climate
+  // in the rows of the states that the climate knows; Q keeps sqrt(1 - w) of what they share with
+  // others.
+  void mix_with_climate() {
+    const Climate& climate = model_.climate;
+    for (int i = 0; i < N(); ++i) {
+      if (!in_climate(i)) continue;
+      double towards = climate.mean[i];
+      for (int j = 0; j < N(); ++j) {
+        const double A = climate.A[i * N() + j];
+        double* entry = F + (i * N() + j) * kLanes;
+        store(fma(load(lost_), broadcast(A), kept(i) * load(entry)), entry);
+        towards -= A * climate.mean[j];
+      }
+      store(fma(load(lost_), broadcast(towards), kept(i) * load(e + i * kLanes)), e + i * kLanes);
+    }
+    for (int i = 0; i < N(); ++i)
+      for (int j = 0; j < N(); ++j) {
+        double* entry = Q + (i * N() + j) * kLanes;
+        store(fma(load(lost_), broadcast(climate.Q[i * N() + j]),
+                  sqrt(kept(i) * kept(j)) * load(entry)),
+              entry);
+      }
+  }
+  void take_mixed_adjoints() {
+    for (int i = 0; i < N(); ++i) {
+      store(kept(i) * load(d_e + i * kLanes), d_e + i * kLanes);
+      for (int j = 0; j < N(); ++j) {
+        const int entry = (i * N() + j) * kLanes;
+        store(kept(i) * load(d_F + entry), d_F + entry);
+        store(sqrt(kept(i) * kept(j)) * load(d_Q + entry), d_Q + entry);
+      }
+    }
   }
 
   // Sets F_to and e_to to the expert map's, and Q where it is a flow.
@@ -347,12 +399,12 @@ class Transition {
     if (centred()) {
       for (int i = 0; i < N(); ++i) {
         D sum = fma(load_as<double>(out + line_.panel(arch_.e_row() + i)),
-                    load(active_ + N() * kLanes), load(e + i * kLanes));
+                    load(active_ + i * kLanes), load(e + i * kLanes));
         for (int j = 0; j < N(); ++j) {
-          const D residual = load_as<double>(out + line_.panel(i * N() + j));
+          const D residual = gain(out, i, j);
           sum = fnma(residual, load(centre_ + j * kLanes), sum);
           double* to = F + (i * N() + j) * kLanes;
-          store(fma(residual, load(active_ + j * kLanes), load(to)), to);
+          store(residual + load(to), to);
         }
         store(sum, e + i * kLanes);
       }
@@ -367,19 +419,18 @@ class Transition {
   // The adjoint of an entry of F_out.
   D residual_adjoint(int i, int j) const {
     const D d = load(d_F + (i * N() + j) * kLanes);
-    return centred() ? fnma(load(d_e + i * kLanes), load(centre_ + j * kLanes),
-                            d * load(active_ + j * kLanes))
-                     : d;
+    if (!centred()) return d;
+    return fnma(load(d_e + i * kLanes), load(centre_ + j * kLanes), d) * load(active_ + j * kLanes);
   }
 
-  // G of the record, its columns without a centre left out.
+  // An entry of F_out W or G W.
   D gain(const T* out, int i, int j) const {
     return load_as<double>(out + line_.panel(i * N() + j)) * load(active_ + j * kLanes);
   }
   void go_toward_centre(const T* out) {
     for (int i = 0; i < N(); ++i) {
-      D sum = fma(load_as<double>(out + line_.panel(arch_.e_row() + i)),
-                  load(active_ + N() * kLanes), load(expert_e_ + i * kLanes));
+      D sum = fma(load_as<double>(out + line_.panel(arch_.e_row() + i)), load(active_ + i * kLanes),
+                  load(expert_e_ + i * kLanes));
       for (int l = 0; l < N(); ++l)
         sum = fma(gain(out, i, l), load(centre_ + l * kLanes) - load(expert_e_ + l * kLanes), sum);
       store(sum, e + i * kLanes);
@@ -526,7 +577,7 @@ class Transition {
   double *L_, *d_L_, *density_, *d_density_, *start_Q_;
   // Of a steady flow: F and Q of a step, and the sums of their adjoints over steps of a length.
   double *steady_dt_, *steady_L_, *steady_F_, *steady_Q_, *summed_dt_, *summed_d_F_, *summed_d_Q_;
-  double *centre_, *active_, *dt_, *dt_scale_, *u_, *linearise_, *map_d_x_, *map_d_theta_;
+  double *lost_, *centre_, *active_, *dt_, *dt_scale_, *u_, *linearise_, *map_d_x_, *map_d_theta_;
   double *expert_F_, *expert_e_, *expert_d_F_, *expert_d_e_;  // where the centre is gone toward
 };
 

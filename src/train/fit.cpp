@@ -17,6 +17,7 @@
 #include "train/iterated_noise.hpp"
 #include "train/members.hpp"
 #include "train/noise_columns.hpp"
+#include "train/state_climate.hpp"
 #include "train/static_stage.hpp"
 #include "train/summary.hpp"
 #include "train/tails.hpp"
@@ -352,6 +353,8 @@ class Fitter {
       scaled_ = std::move(scaled);
       kept = kept_;
     }
+    static_->description.climate =
+        train::find_climate(*static_->alone<float>(), *scaled_, split_.training, team_);
     summary_.prior = static_->description.prior.name;
     summary_.prior_chosen = automatic;
     note_unmeasured();

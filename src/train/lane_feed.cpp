@@ -6,12 +6,29 @@
 #include <numeric>
 
 #include "infer/two_sided_run.hpp"
+#include "infer/window_steps.hpp"
 
 namespace kalmia::train {
 namespace {
 
 // A lane has at least this many windows of its own: with fewer, lanes would repeat each other.
 constexpr int kWindowsPerLane = 2;
+// Where the filter has to run ahead for the sake of gaps, one window in so many has them, if they
+// are as rare as this.
+constexpr int kGapWindows = 4;
+constexpr double kRareGaps = 0.1;
+
+model::Carry<float> copy_of(const model::Carry<float>& carry) {
+  model::Carry<float> copy;
+  const auto take = [](const auto& from, auto& to) {
+    to.resize(from.size());
+    std::ranges::copy(from.span(), to.data());
+  };
+  take(carry.h, copy.h);
+  take(carry.x, copy.x);
+  take(carry.P, copy.P);
+  return copy;
+}
 
 }  // namespace
 
@@ -39,7 +56,12 @@ FedWindow fill_groups(ThreadTeam& team, std::size_t groups,
 
 LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
                    std::vector<Stretch> training, const FeedOptions& options)
-    : model_(model), data_(data), training_(std::move(training)), options_(options) {
+    : model_(model),
+      data_(data),
+      training_(std::move(training)),
+      options_(options),
+      gap_windows_(
+          !options.two_sided && model.minds_gaps() && options.gaps <= kRareGaps ? kGapWindows : 1) {
   std::ptrdiff_t total = 0;
   for (const Stretch& stretch : training_) total += stretch.steps();
   const int lanes = lanes_for(total, options.window, options.lanes);
@@ -50,7 +72,7 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
     Cursor cursor{
         .memory = infer::empty_memory(data.meas_dim()),
         .before = std::vector<double>(static_cast<std::size_t>(data.meas_dim())),
-        .gaps = GapMaker(options.gaps,
+        .gaps = GapMaker(gap_windows_ * options.gaps,
                          RandomStream(options.seed, "gaps", static_cast<std::uint64_t>(lane))),
         .blind = RandomStream(options.seed, "blind steps", static_cast<std::uint64_t>(lane)),
         .starts = RandomStream(options.seed, "first windows", static_cast<std::uint64_t>(lane))};
@@ -67,6 +89,7 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
   }
   const int group_lanes = std::min(lanes, model::kGroupLanes);
   groups_.resize(static_cast<std::size_t>(lanes / group_lanes));
+  workspaces_.resize(groups_.size());
   for (auto& group : groups_) {
     infer::prepare_group(
         model, options.two_sided ? model.smoother()->architecture() : model.architecture(),
@@ -97,48 +120,104 @@ int LaneFeed::window_of(Cursor& cursor) const {
          static_cast<int>(cursor.starts.below(static_cast<std::uint64_t>(options_.window)));
 }
 
+// Whether values are hidden in the next window of a group.
+bool LaneFeed::hides_values(int group) const {
+  return gap_windows_ == 1 || (windows_ + group) % gap_windows_ == 0;
+}
+
 void LaneFeed::fill(int index, FedWindow& part) {
   model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
+  for (int lane = 0; lane < group.lanes; ++lane)
+    cut_window(index, lane, cursors_[static_cast<std::size_t>(index * group.lanes + lane)], part);
+  if (options_.two_sided)
+    for (int lane = 0; lane < group.lanes; ++lane) {
+      Cursor& cursor = cursors_[static_cast<std::size_t>(index * group.lanes + lane)];
+      infer::fill_two_sided(model_, lane, cursor.window, cursor.memory, group);
+    }
+  else
+    fill_features(index);
+  for (int lane = 0; lane < group.lanes; ++lane) {
+    Cursor& cursor = cursors_[static_cast<std::size_t>(index * group.lanes + lane)];
+    const std::vector<double>& seen = options_.blind > 0 ? cursor.shown : cursor.y;
+    if (!seen.empty()) cursor.before.assign(seen.end() - data_.meas_dim(), seen.end());
+    cursor.at += cursor.window.steps;
+    cursor.fresh = false;
+  }
+}
+
+// The next window of a lane: what is measured in it, and what is hidden of that.
+void LaneFeed::cut_window(int index, int lane, Cursor& cursor, FedWindow& part) {
+  model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   const auto M = static_cast<std::size_t>(data_.meas_dim());
-  std::vector<double> y, shown;  // of a window; what the networks are shown of it
   const auto row = [&](std::vector<double>& of, int k) {
     return of.data() + static_cast<std::ptrdiff_t>(k) * data_.meas_dim();
   };
-  for (int lane = 0; lane < group.lanes; ++lane) {
-    Cursor& cursor = cursors_[static_cast<std::size_t>(index * group.lanes + lane)];
-    const Stretch& stretch = training_[static_cast<std::size_t>(cursor.stretch)];
-    const int length = std::min(window_of(cursor), stretch.end - cursor.at);
-    group.length[static_cast<std::size_t>(lane)] = length;
-    group.fresh[static_cast<std::size_t>(lane)] = cursor.fresh ? 1 : 0;
-    const double* from = data_.at(stretch.series, cursor.at);
-    y.assign(from, from + static_cast<std::size_t>(length) * M);
-    for (int k = 0; k < length; ++k) cursor.gaps.hide(data_.meas_dim(), row(y, k));
-    const bool blind = options_.blind > 0;
-    if (blind) shown = y;
-    for (int k = 0; k < length; ++k) {
-      const bool scored = !blind || cursor.blind.uniform() < options_.blind;
-      if (scored) part.measured.add(data_.measured(row(y, k)));
-      if (!blind) continue;
-      if (scored) std::fill_n(row(shown, k), M, std::numeric_limits<double>::quiet_NaN());
-      group.score.data()[static_cast<std::ptrdiff_t>(k) * group.lanes + lane] = scored ? 1 : 0;
-    }
-    const infer::LaneWindow window{y.data(),
-                                   cursor.fresh ? nullptr : cursor.before.data(),
-                                   data_.dt_ratio(stretch.series, cursor.at),
-                                   data_.inputs(stretch.series, cursor.at),
-                                   data_.weight(stretch.series, cursor.at),
-                                   length,
-                                   blind ? shown.data() : nullptr};
-    if (options_.two_sided)
-      infer::fill_two_sided(model_, lane, window, cursor.memory, group);
-    else
-      infer::fill_forwards(model_, lane, window, cursor.memory, group);
-    const std::vector<double>& seen = blind ? shown : y;
-    if (length > 0) cursor.before.assign(seen.end() - static_cast<std::ptrdiff_t>(M), seen.end());
-    part.steps += length;
-    cursor.at += length;
-    cursor.fresh = false;
+  const Stretch& stretch = training_[static_cast<std::size_t>(cursor.stretch)];
+  const int length = std::min(window_of(cursor), stretch.end - cursor.at);
+  group.length[static_cast<std::size_t>(lane)] = length;
+  group.fresh[static_cast<std::size_t>(lane)] = cursor.fresh ? 1 : 0;
+  const double* from = data_.at(stretch.series, cursor.at);
+  cursor.y.assign(from, from + static_cast<std::size_t>(length) * M);
+  for (int k = 0; k < length && hides_values(index); ++k)
+    cursor.gaps.hide(data_.meas_dim(), row(cursor.y, k));
+  const bool blind = options_.blind > 0;
+  if (blind) cursor.shown = cursor.y;
+  for (int k = 0; k < length; ++k) {
+    const bool scored = !blind || cursor.blind.uniform() < options_.blind;
+    if (scored) part.measured.add(data_.measured(row(cursor.y, k)));
+    if (!blind) continue;
+    if (scored) std::fill_n(row(cursor.shown, k), M, std::numeric_limits<double>::quiet_NaN());
+    group.score.data()[static_cast<std::ptrdiff_t>(k) * group.lanes + lane] = scored ? 1 : 0;
   }
+  cursor.window = {cursor.y.data(),
+                   cursor.fresh ? nullptr : cursor.before.data(),
+                   data_.dt_ratio(stretch.series, cursor.at),
+                   data_.inputs(stretch.series, cursor.at),
+                   data_.weight(stretch.series, cursor.at),
+                   length,
+                   blind ? cursor.shown.data() : nullptr};
+  part.steps += length;
+}
+
+// What the networks read in a group's window. Where values are missing, the filter runs ahead, so
+// that they read its predictions, as they will in use; no gradient goes through these.
+void LaneFeed::fill_features(int index) {
+  model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
+  Cursor* cursors = cursors_.data() + index * group.lanes;
+  int steps = 0;
+  for (int lane = 0; lane < group.lanes; ++lane)
+    steps = std::max(steps, cursors[lane].window.steps);
+  infer::WindowFilling filling;
+  filling.waits = [&](int k) {
+    for (int lane = 0; lane < group.lanes; ++lane) {
+      const infer::LaneWindow& window = cursors[lane].window;
+      if (k < window.steps &&
+          infer::waits_for_state(model_, window.shown_before(k, data_.meas_dim())))
+        return true;
+    }
+    return false;
+  };
+  const model::Carry<float>* carry = &group.carry;
+  filling.fill = [&](int k) {
+    for (int lane = 0; lane < group.lanes; ++lane)
+      if (k < cursors[lane].window.steps)
+        infer::fill_forwards(model_, k, lane, cursors[lane].window, cursors[lane].memory, carry,
+                             group);
+  };
+  int last = 0;  // the last step that waits
+  for (int k = 1; k < steps; ++k)
+    if (filling.waits(k)) last = k;
+  if (last > 0) {
+    model::Workspace<float>& workspace = workspaces_[static_cast<std::size_t>(index)];
+    if (workspace.max_steps == 0)
+      workspace.prepare(model_.window(), options_.window, group.lanes, false);
+    model::Carry<float> ahead = copy_of(group.carry);
+    carry = &ahead;
+    infer::run_steps(model_.window(), group, last, filling, {}, ahead, workspace);
+    for (int k = last; k < steps; ++k) filling.fill(k);
+    return;
+  }
+  for (int k = 0; k < steps; ++k) filling.fill(k);
 }
 
 Measured LaneFeed::next(ThreadTeam& team) {
@@ -153,6 +232,7 @@ Measured LaneFeed::next(ThreadTeam& team) {
   const FedWindow window =
       fill_groups(team, groups_.size(), [&](int group, FedWindow& part) { fill(group, part); });
   steps_ = window.steps;
+  ++windows_;
   return window.measured;
 }
 

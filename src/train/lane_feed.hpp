@@ -19,7 +19,8 @@ struct FeedOptions {
   int window = 32;
   int lanes = 128;  ///< at most; fewer where the data are short
   /// Share of the measurements hidden (gap_maker.hpp): the networks learn what a gap is, also from
-  /// data without any.
+  /// data without any. Where gaps are fed predictions, which takes a run of the filter, some
+  /// windows have them all.
   double gaps = 0;
   std::uint64_t seed = 1;
   /// Windows of the model's two-sided smoother, which reads the future within them. Lanes begin
@@ -70,7 +71,9 @@ class LaneFeed {
     int at = 0;
     bool fresh = true;
     infer::LaneMemory memory;
-    std::vector<double> before;  // y of the step before, as it was shown
+    std::vector<double> before;              // y of the step before, as it was shown
+    std::vector<double> y = {}, shown = {};  // of the window; what the networks are shown of it
+    infer::LaneWindow window = {};
     GapMaker gaps;
     RandomStream blind;
     RandomStream starts;
@@ -78,14 +81,20 @@ class LaneFeed {
 
   int draw_stretch();
   int window_of(Cursor& cursor) const;
+  bool hides_values(int group) const;
   void fill(int group, FedWindow& part);
+  void cut_window(int group, int lane, Cursor& cursor, FedWindow& part);
+  void fill_features(int group);
 
   const model::LearnedModel<float>& model_;
   const ScaledData& data_;
   std::vector<Stretch> training_;
   FeedOptions options_;
+  int gap_windows_ = 1;  // one window in so many has values hidden
   std::vector<Cursor> cursors_;
   std::vector<model::LaneGroup<float>> groups_;
+  std::vector<model::Workspace<float>> workspaces_;  // of the groups; made ready when needed
+  int windows_ = 0;                                  // fed so far
   std::vector<int> order_;
   std::size_t drawn_ = 0;
   std::uint64_t passes_ = 0;

@@ -87,7 +87,7 @@ void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& 
       for (int k = 0; k < skipped; ++k) group.score[static_cast<std::size_t>(k * lanes + lane)] = 0;
       infer::LaneMemory memory = infer::empty_memory(data.meas_dim());
       for (int k = 0; k < segment.steps(); ++k)
-        infer::fill_step(model_, k, lane, piece, k, memory, group);
+        infer::fill_step<double>(model_, k, lane, piece, k, memory, nullptr, group);
     }
     group.centre = {};  // there is no residual to be centred
   }

@@ -1,0 +1,57 @@
+#include "infer/gap_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kalmia::infer {
+namespace {
+
+// h P h' of a row h of H.
+double variance_along(const double* h, const double* P, std::size_t N) {
+  double sum = 0;
+  for (std::size_t i = 0; i < N; ++i)
+    for (std::size_t j = 0; j < N; ++j) sum += h[i] * P[i * N + j] * h[j];
+  return sum;
+}
+
+// The square of a share of a variance, at most 1; 1 where it is not a number.
+double squared_share(double part, double spread) {
+  const double share = part / (spread * spread);
+  return share < 1 ? share * share : 1;
+}
+
+}  // namespace
+
+bool any_missing(const double* y, int meas_dim) {
+  return std::any_of(y, y + meas_dim, [](double value) { return std::isnan(value); });
+}
+
+template <typename T>
+void GapStep::set(const model::LearnedModel<T>& model, const double* measured, const double* last,
+                  const double* x, const double* P) {
+  const std::size_t M = shown.size();
+  const auto N = static_cast<std::size_t>(model.state_dim());
+  std::copy_n(measured, M, shown.begin());
+  std::ranges::fill(trust, 1.0);
+  lost = 0;
+  if (!any_missing(measured, static_cast<int>(M))) return;
+  const model::ModelDescription& description = model.description();
+  std::vector<double> predicted(M);
+  model.measure(x, predicted.data());
+  const std::vector<double> H = model.emission_at(x);
+  for (std::size_t m = 0; m < M; ++m) {
+    if (!std::isnan(measured[m])) continue;
+    const double variance = variance_along(H.data() + m * N, P, N);
+    trust[m] = 1 - squared_share(variance, description.features.spread[m]);
+    if (!description.climate.measured_spread.empty())
+      lost = std::max(lost, squared_share(variance, description.climate.measured_spread[m]));
+    if (!std::isnan(last[m]) && std::isfinite(predicted[m])) shown[m] = predicted[m];
+  }
+}
+
+template void GapStep::set<float>(const model::LearnedModel<float>&, const double*, const double*,
+                                  const double*, const double*);
+template void GapStep::set<double>(const model::LearnedModel<double>&, const double*, const double*,
+                                   const double*, const double*);
+
+}  // namespace kalmia::infer
