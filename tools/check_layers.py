@@ -24,6 +24,7 @@ COVERED = {
     "kalman/predict": ("kalman/step", "a part of one Kalman step"),
     "kalman/update": ("kalman/step", "a part of one Kalman step"),
     "kalman/rts": ("kalman/step", "the smoother's step"),
+    "kalman/saturate": ("model/window", "a part of its recursion"),
     "kalman/scratch": ("kalman/step", "sizes that the step's tests allocate by"),
     "kalman/array": ("kalman/classical_linear", "the memory of the results"),
     "kalman/classical_batch": ("kalman/classical_linear", "the loop of all classical filters"),

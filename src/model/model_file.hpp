@@ -12,7 +12,7 @@
 
 namespace kalmia::model {
 
-inline constexpr int kModelFileVersion = 5;
+inline constexpr int kModelFileVersion = 6;
 
 using FurtherMembers = std::span<const std::unique_ptr<const LearnedModel<float>>>;
 

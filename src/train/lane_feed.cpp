@@ -15,8 +15,14 @@ namespace {
 constexpr int kWindowsPerLane = 2;
 // Where the filter has to run ahead for the sake of gaps, one window in so many has them, if they
 // are as rare as this.
-constexpr int kGapWindows = 4;
-constexpr double kRareGaps = 0.1;
+constexpr int kGapWindows = 8;
+constexpr double kRareGaps = 0.06;
+
+// The share to ask a GapMaker for, which takes it as that of what it does not hide, so that `share`
+// of all is hidden in one window of so many.
+double hidden_share(double share, int windows) {
+  return windows == 1 ? share : windows * share / (1 - windows * share);
+}
 
 model::Carry<float> copy_of(const model::Carry<float>& carry) {
   model::Carry<float> copy;
@@ -72,7 +78,7 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
     Cursor cursor{
         .memory = infer::empty_memory(data.meas_dim()),
         .before = std::vector<double>(static_cast<std::size_t>(data.meas_dim())),
-        .gaps = GapMaker(gap_windows_ * options.gaps,
+        .gaps = GapMaker(hidden_share(options.gaps, gap_windows_),
                          RandomStream(options.seed, "gaps", static_cast<std::uint64_t>(lane))),
         .blind = RandomStream(options.seed, "blind steps", static_cast<std::uint64_t>(lane)),
         .starts = RandomStream(options.seed, "first windows", static_cast<std::uint64_t>(lane))};

@@ -262,7 +262,13 @@ TEST(Model, AForecastFeedsPredictionsBack) {
       y[m] = k < 70 ? (data.series[0].y[2 * k + m] - d.units.y_offset[m]) / d.units.y_scale[m]
                     : std::nan("");
     stream.step(state, y);
-    shown = k < 70 ? y : std::vector<double>{state.x[0], state.x[2]};
+    // Some of the data are missing, too.
+    for (std::size_t m = 0; m < 2; ++m) {
+      const double share = state.P[10 * m] / (d.features.spread[m] * d.features.spread[m]);
+      const bool missing = std::isnan(y[m]);
+      shown[m] = missing && !std::isnan(last[m]) ? state.x[2 * m] : y[m];
+      state.trust[2 * m] = state.trust[2 * m + 1] = missing ? 1 - std::min(1.0, share * share) : 1;
+    }
     d.features.step_to(shown.data(), last.data(), state.features.data(), state.centre.data());
     if (k < 70) continue;
     std::vector<double> mean;

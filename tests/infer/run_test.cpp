@@ -89,7 +89,8 @@ void expect_same_bits(const PieceRun& a, const PieceRun& b, std::size_t piece) {
   EXPECT_TRUE(test::same_bits(a.nll, b.nll)) << piece;
 }
 
-// The specification of the learned models, fed with the features of each step before.
+// The specification of the learned models, fed with the features of each step before. A missing
+// value that was seen before is predicted, and trusted by how certain it is.
 reference::ModelRun reference_run(const model::LearnedModel<double>& model, const LearnedCase& made,
                                   std::span<const double> y) {
   reference::Model spec;
@@ -112,13 +113,25 @@ reference::ModelRun reference_run(const model::LearnedModel<double>& model, cons
   reference::ModelSequence sequence;
   sequence.y = test::vectors(y, model.meas_dim());
   std::vector<double> last(static_cast<std::size_t>(model.meas_dim()), std::nan(""));
-  for (std::size_t k = 0; k < sequence.y.size(); ++k) {
-    reference::Vector input = reference::Vector::Zero(features.input_dim());
-    reference::Vector centre = reference::Vector::Zero(features.state_dim());
-    if (k > 0) features.step_to(sequence.y[k - 1].data(), last.data(), input.data(), centre.data());
-    sequence.input_fwd.push_back(input);
-    sequence.centre.push_back(centre);
-  }
+  sequence.show = [&](std::size_t k, const reference::Gaussian& before,
+                      reference::ModelSequence& all) {
+    reference::Vector& input =
+        all.input_fwd.emplace_back(reference::Vector::Zero(features.input_dim()));
+    reference::Vector& centre =
+        all.centre.emplace_back(reference::Vector::Zero(features.state_dim()));
+    reference::Vector& trust = all.trust.emplace_back(reference::Vector::Ones(centre.size()));
+    if (k == 0) return;
+    reference::Vector shown = all.y[k - 1];
+    for (int m = 0; m < model.meas_dim(); ++m) {
+      if (!std::isnan(shown(m))) continue;
+      const auto h = spec.H.row(m);
+      const double share =
+          h.dot(before.cov * h.transpose()) / std::pow(features.spread[std::size_t(m)], 2);
+      trust.segment(2 * m, 2).setConstant(1 - std::min(1.0, share * share));
+      if (!std::isnan(last[std::size_t(m)])) shown(m) = h.dot(before.mean);
+    }
+    features.step_to(shown.data(), last.data(), input.data(), centre.data());
+  };
   return reference::run(spec, sequence);
 }
 

@@ -53,8 +53,8 @@ struct KeptRun {
       if (threads == 1) ++starts;
       return [&, memory = std::vector<infer::LaneMemory>(count, infer::empty_memory(M))](
                  int i, int lane, int piece, int at, model::LaneGroup<float>& group) mutable {
-        infer::fill_step(*model, i, lane, pieces[static_cast<std::size_t>(piece)], at,
-                         memory[static_cast<std::size_t>(lane)], group);
+        infer::fill_step<float>(*model, i, lane, pieces[static_cast<std::size_t>(piece)], at,
+                                memory[static_cast<std::size_t>(lane)], nullptr, group);
       };
     };
     run.sink = [&](int piece, int first, int count, const infer::LaneMoments& moments) {
@@ -130,7 +130,7 @@ TEST(WindowRun, AStateIsCarriedFromWindowToWindow) {
   group.fresh.assign(kLanes, 1);
   group.length[0] = kSteps;
   for (int k = 0; k < kSteps; ++k)
-    infer::fill_step(*run.model, k, 0, {run.y[0].data(), kSteps}, k, memory, group);
+    infer::fill_step<float>(*run.model, k, 0, {run.y[0].data(), kSteps}, k, memory, nullptr, group);
   Buffer<double> x_pred(kSteps * N * kLanes), nll(kSteps * kLanes);
   model::Workspace<float> workspace;
   workspace.prepare(run.model->window(), kSteps, kLanes, false);

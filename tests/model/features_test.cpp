@@ -99,6 +99,15 @@ TEST(FeatureSpec, OutliersAreCutOffButNotForgotten) {
   expect_same(back.features, {-10, 0, 1, 10, 1});
 }
 
+TEST(FeatureSpec, AStateIsTrustedAsItsChannel) {
+  FeatureSpec spec = two_channels();
+  spec.channel_of_state[2] = -1;
+  const double channels[] = {0.25, 0.75};
+  std::vector<double> trust(8, 77);
+  spec.trust_to(channels, trust.data(), 2);
+  EXPECT_EQ(trust, (std::vector<double>{0.25, 77, 0.25, 77, 0.5, 77, 0.75, 77}));
+}
+
 TEST(FeatureSpec, StrideLeavesOtherLanesAlone) {
   const FeatureSpec spec = two_channels();
   constexpr int kStride = 3;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -31,6 +32,12 @@ LearnedCase full_case() {
   // Numbers that are not short in decimals.
   made.description.units.y_offset[0] = 1.0 / 3;
   made.description.dt = 0.1;
+  StateClimate& climate = made.description.climate;
+  climate.mean = {1.0 / 3, 2, 0, 4};
+  climate.spread = {0.1, 3, std::numeric_limits<double>::infinity(), 5};
+  climate.measured_spread = {0.1, std::numeric_limits<double>::infinity()};
+  climate.A.assign(16, 1.0 / 7);
+  climate.Q.assign(16, 0.3);
   made.R[1] = made.R[2] = 0.1 * 3;
   return made;
 }
@@ -81,6 +88,11 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   EXPECT_EQ(expert_json(p.prior), expert_json(q.prior));
   EXPECT_EQ(p.theta, q.theta);
   EXPECT_EQ(p.dt, q.dt);
+  EXPECT_EQ(p.climate.mean, q.climate.mean);
+  EXPECT_EQ(p.climate.spread, q.climate.spread);
+  EXPECT_EQ(p.climate.measured_spread, q.climate.measured_spread);
+  EXPECT_EQ(p.climate.A, q.climate.A);
+  EXPECT_EQ(p.climate.Q, q.climate.Q);
   EXPECT_EQ(p.units.y_scale, q.units.y_scale);
   EXPECT_EQ(p.units.y_offset, q.units.y_offset);
   EXPECT_EQ(p.units.x_scale, q.units.x_scale);
@@ -372,6 +384,16 @@ TEST(ModelFile, ContradictionsAreRefused) {
   expect_has(refused([](Json&, Json& d) { d["theta"] = {1}; }), "theta");
   expect_has(refused([](Json&, Json& d) { d["inputs"] = {"u"}; }), "features.u_mean");
   expect_has(refused([](Json&, Json& d) { d["dt"] = 0; }), "dt");
+  expect_has(refused([](Json&, Json& d) { d["climate"]["spread"] = {1}; }), "climate.mean");
+  expect_has(refused([](Json&, Json& d) { d["climate"] = 1; }), "damaged");
+  expect_has(refused([](Json&, Json& d) {
+               d["climate"] = {{"mean", {0, 0}},
+                               {"spread", {1, -1}},
+                               {"A", {0, 0, 0, 0}},
+                               {"Q", {0, 0, 0, 0}},
+                               {"measured_spread", {1}}};
+             }),
+             "a spread of the climate");
   expect_has(refused([](Json&, Json& d) { d["time"] = "hours"; }), "time = \"hours\"");
   expect_has(refused([](Json&, Json& d) {
                d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"trained", 1}};

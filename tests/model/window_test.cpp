@@ -44,7 +44,14 @@ std::vector<GradientCase> gradient_cases() {
   scored.scored = true;
   WindowFeatures flow = all;
   flow.flow = true;
+  WindowFeatures in_gaps = flow;
+  in_gaps.gaps = true;
+  WindowFeatures bent_gaps = bent;
+  bent_gaps.gaps = true;
   return {
+      {"RecursiveFilterInGaps", true, false, 3, 2, {.missing = true, .centre = true, .gaps = true}},
+      {"RecursiveFilterInGapsEverything", true, false, 4, 2, in_gaps},
+      {"RecursiveFilterInGapsBent", true, false, 3, 2, bent_gaps},
       {"RecursiveFilterFlow", true, false, 3, 2, {.flow = true}},
       {"RecursiveFilterFlowEverything", true, false, 4, 2, flow},
       {"AlternativePosteriorFlow", true, true, 3, 2, flow, nn::EncoderKind::Gru, 5, false, true},
@@ -216,6 +223,18 @@ TEST(Window, NoiseAlongAFlowIsThatOfTheReference) {
   options.two_sided = false;
   expect_reference(
       options, {.missing = true, .uneven = false, .carried = true, .driven = true, .flow = true});
+}
+
+TEST(Window, GapsAreThoseOfTheReference) {
+  ArchitectureOptions options = small_smoother();
+  options.two_sided = false;
+  for (const bool flow : {false, true})
+    expect_reference(options, {.missing = true,
+                               .carried = true,
+                               .centre = true,
+                               .driven = true,
+                               .flow = flow,
+                               .gaps = true});
 }
 
 TEST(Window, GoingTowardTheCentreIsThatOfTheReference) {

@@ -70,6 +70,8 @@ model::LaneGroup<T> take(const model::Architecture& architecture, const model::L
   copy(group.y, out.y, M, first, steps, std::numeric_limits<double>::quiet_NaN());
   copy(group.observed, out.observed, M, first, steps, 1);
   copy(group.centre, out.centre, N, first, steps, kNoise);
+  copy(group.trust, out.trust, N, first, steps, kNoise);
+  copy(group.lost, out.lost, 1, first, steps, kNoise);
   copy(group.dt, out.dt, 1, first, steps, 1);
   copy(group.u, out.u, 2, first, steps, kNoise);
   copy(group.carry.h, out.carry.h, architecture.encoder_state_rows(), 0, 1, 0);
@@ -119,6 +121,8 @@ reference::ModelSequence sequence_of(const model::Architecture& architecture,
     out.input_fwd.push_back(column(group.input_fwd, k, input));
     if (!group.input_bwd.empty()) out.input_bwd.push_back(column(group.input_bwd, k, input));
     if (!group.centre.empty()) out.centre.push_back(column(group.centre, k, N));
+    if (!group.trust.empty()) out.trust.push_back(column(group.trust, k, N));
+    if (!group.lost.empty()) out.lost.push_back(column(group.lost, k, 1)(0));
     if (!group.dt.empty()) out.dt.push_back(column(group.dt, k, 1)(0));
     if (!group.u.empty()) out.u.push_back(column(group.u, k, 2));
   }
@@ -158,6 +162,14 @@ reference::Model reference_of(const WindowCase<T>& c) {
     };
   reference::Model model = reference_of(c.architecture, c.parameters, c.emission, formula);
   model.dt = c.dt;
+  if (!c.climate_spread.empty()) {
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const int N = c.architecture.state_dim();
+    model.climate_mean = Eigen::Map<const Vector>(c.climate_mean.data(), N);
+    model.climate_spread = Eigen::Map<const Vector>(c.climate_spread.data(), N);
+    model.climate_A = Eigen::Map<const RowMajor>(c.climate_A.data(), N, N);
+    model.climate_Q = Eigen::Map<const RowMajor>(c.climate_Q.data(), N, N);
+  }
   if (c.flow)
     model.noise = [](const Matrix& F, double dt, const Matrix& L) -> Matrix {
       const Matrix B = (Matrix::Identity(F.rows(), F.rows()) + WavyFlow::kBend * F) * L;

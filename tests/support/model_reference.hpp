@@ -27,9 +27,13 @@ struct ModelSequence {
   std::vector<Vector> input_fwd;  ///< features of y[k-1]
   std::vector<Vector> input_bwd;  ///< features of y[k+1]; two-sided models only
   std::vector<Vector> centre;     ///< c[k], or empty: 0
+  std::vector<Vector> trust;      ///< of the residual of each state, or empty: 1
+  std::vector<double> lost;       ///< share of the climate, or empty: 0
   std::vector<double> dt;         ///< length of the step to k, or empty: the model's
   std::vector<Vector> u;          ///< inputs during it, or empty
   bool fresh = true;              ///< the series starts here; `start` is then not read
+  /// Sets what step k reads, given the state before it; empty: it stands above.
+  std::function<void(std::size_t k, const Gaussian& before, ModelSequence& sequence)> show;
   ModelCarry start;
 };
 
@@ -46,6 +50,9 @@ struct Model {
   /// proportion to dt.
   std::function<Matrix(const Matrix& F, double dt, const Matrix& L)> noise;
   double dt = 1;  ///< the usual length of a step
+  /// The climate of the states with a finite spread (model/window.hpp); empty: none.
+  Vector climate_mean, climate_spread;
+  Matrix climate_A, climate_Q;
 
   /// A named parameter as a matrix.
   Matrix operator()(const std::string& name) const {
@@ -177,8 +184,30 @@ inline Gaussian alternative_posterior(const Gaussian& before, const Vector& x_pr
   return result;
 }
 
+/// The part w of the transition is the climate's, in the rows of the states that it knows.
+inline void mix_with_climate(const Model& model, double w, Matrix& F, Vector& e, Matrix& Q) {
+  Vector kept = Vector::Ones(e.size());
+  for (Eigen::Index i = 0; i < e.size(); ++i)
+    if (std::isfinite(model.climate_spread(i))) kept(i) = 1 - w;
+  const Matrix root = kept.cwiseSqrt().asDiagonal();
+  F = kept.asDiagonal() * F + w * model.climate_A;
+  e = kept.asDiagonal() * e + w * (model.climate_mean - model.climate_A * model.climate_mean);
+  Q = root * Q * root + w * model.climate_Q;
+}
+
+/// Draws a prediction toward the mean, until it is no wider than the climate.
+inline void saturate(const Model& model, Gaussian& predicted) {
+  Vector g = Vector::Ones(predicted.mean.size());
+  for (Eigen::Index i = 0; i < g.size(); ++i)
+    g(i) = std::min(1.0, model.climate_spread(i) / std::sqrt(predicted.cov(i, i)));
+  predicted.mean =
+      model.climate_mean + g.asDiagonal() * (predicted.mean - model.climate_mean).eval();
+  predicted.cov = g.asDiagonal() * predicted.cov * g.asDiagonal();
+}
+
 /// Runs a model over one sequence. Paper: Algorithms 1 and 3, App. C for the recurrent models.
-inline ModelRun run(const Model& model, const ModelSequence& sequence) {
+inline ModelRun run(const Model& model, const ModelSequence& given) {
+  ModelSequence sequence = given;
   const model::Architecture& architecture = *model.architecture;
   const model::ArchitectureOptions& options = architecture.options;
   const int N = options.state_dim;
@@ -190,6 +219,7 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
   result.end = sequence.start;
   Gaussian& state = result.end.state;
   for (std::size_t k = 0; k < sequence.y.size(); ++k) {
+    if (sequence.show) sequence.show(k, state, sequence);
     Gaussian predicted;
     Matrix F_step = Matrix::Zero(N, N), Q_step;
     const bool starts = k == 0 && sequence.fresh;
@@ -217,10 +247,13 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
       if (options.recursive) {
         // The residual acts on x[k-1] - c[k], the expert map on x[k-1].
         for (int i = 0; i < N; ++i) F.row(i) = out.segment(i * N, N).transpose();
-        // A state whose centre is not finite has no column; where none is finite, there is no e.
-        if (!sequence.centre.empty() && !sequence.centre[k].array().isFinite().any()) e.setZero();
-        for (int i = 0; i < N && !sequence.centre.empty(); ++i)
-          if (!std::isfinite(sequence.centre[k](i))) F.col(i).setZero();
+        // A state whose centre is not finite has no residual, others as much as is trusted.
+        for (int i = 0; i < N && !sequence.centre.empty(); ++i) {
+          double trust = sequence.trust.empty() ? 1 : sequence.trust[k](i);
+          if (!std::isfinite(sequence.centre[k](i))) trust = 0;
+          F.col(i) *= trust;
+          e(i) *= trust;
+        }
         Vector of_centre = Vector::Zero(N);
         for (int i = 0; i < N && !sequence.centre.empty(); ++i)
           if (std::isfinite(sequence.centre[k](i))) of_centre += F.col(i) * sequence.centre[k](i);
@@ -240,7 +273,10 @@ inline ModelRun run(const Model& model, const ModelSequence& sequence) {
         Q_step = L * L.transpose();
         if (model.noise)
           Q_step = model.noise(F_expert, dt, L / std::sqrt(dt));  // L is that of the whole step
+        if (!sequence.lost.empty() && sequence.lost[k] > 0)
+          mix_with_climate(model, sequence.lost[k], F, e, Q_step);
         predicted = predict(state, F, e, Q_step);
+        if (!sequence.lost.empty() && sequence.lost[k] > 0) saturate(model, predicted);
         F_step = F;
       } else {
         // About the centre; a state that has none is as it was before the first measurement.

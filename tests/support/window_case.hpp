@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -201,6 +202,8 @@ struct WindowFeatures {
   bool bent = false;      ///< a nonlinear emission with a parameter
   bool scored = false;    ///< steps count differently, some not at all
   bool flow = false;      ///< the map adds up noise along the step
+  /// A climate of all states but the second, predictions lost to it, residuals trusted in part.
+  bool gaps = false;
 };
 
 /// Owns a model, its parameters and one lane group's data, all drawn from `seed`.
@@ -213,6 +216,7 @@ struct WindowCase {
   std::unique_ptr<BentEmission> bent;
   std::vector<double> theta = {1, 0};
   double dt = 1;
+  std::vector<double> climate_mean, climate_spread, climate_A, climate_Q;  ///< empty: none
   Buffer<T> parameters;
   model::PackedNetwork<T> network;
   model::LaneGroup<T> group;
@@ -238,13 +242,16 @@ struct WindowCase {
 
   void pack() { network.pack(architecture, parameters.data()); }
   model::WindowModel<T> model() const {
-    return {.architecture = &architecture,
-            .network = &network,
-            .emission = &emission,
-            .map = flow ? static_cast<const kalman::TransitionMap*>(flow.get()) : map.get(),
-            .theta = theta.data(),
-            .dt = dt,
-            .emission_map = bent.get()};
+    return {
+        .architecture = &architecture,
+        .network = &network,
+        .emission = &emission,
+        .map = flow ? static_cast<const kalman::TransitionMap*>(flow.get()) : map.get(),
+        .theta = theta.data(),
+        .dt = dt,
+        .emission_map = bent.get(),
+        .climate = {climate_mean.data(), climate_spread.empty() ? nullptr : climate_spread.data(),
+                    climate_A.data(), climate_Q.data()}};
   }
 
  private:
@@ -302,6 +309,7 @@ struct WindowCase {
       for (int k = 0; k < steps; ++k)
         fill_covariances(lanes, random, group.prior_P.data() + k * n * n * lanes);
     }
+    if (features.gaps) draw_climate(steps, lanes, random);
     if (features.weighted) {
       group.weight.resize(group.y.size());
       for (double& each : group.weight.span()) each = 0.1 + 2 * random.uniform();
@@ -312,6 +320,31 @@ struct WindowCase {
       group.u.resize(2 * group.dt.size());
       for (double& each : group.u.span()) each = random.normal();
     }
+  }
+
+  // Spreads are of the size of the predictions, so that some saturate.
+  void draw_climate(int steps, int lanes, RandomStream& random) {
+    const int n = architecture.state_dim();
+    std::vector<double> root;
+    for (int i = 0; i < n * n; ++i) root.push_back(0.4 * random.normal());
+    const auto wanders = [](int i) { return i == 1; };
+    for (int i = 0; i < n; ++i) {
+      climate_mean.push_back(wanders(i) ? 0 : random.normal());
+      climate_spread.push_back(wanders(i) ? std::numeric_limits<double>::infinity()
+                                          : 0.6 + 0.5 * random.uniform());
+      for (int j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int k = 0; k < n; ++k)
+          sum +=
+              root[static_cast<std::size_t>(i * n + k)] * root[static_cast<std::size_t>(j * n + k)];
+        climate_Q.push_back(wanders(i) || wanders(j) ? 0 : sum);
+        climate_A.push_back(wanders(i) || wanders(j) ? 0 : 0.3 * random.normal());
+      }
+    }
+    group.lost.resize(static_cast<std::size_t>(steps * lanes));
+    for (double& share : group.lost.span()) share = random.uniform() < 0.4 ? 0 : random.uniform();
+    group.trust.resize(static_cast<std::size_t>(steps * n * lanes));
+    for (double& trust : group.trust.span()) trust = random.uniform();
   }
 
   void carry_into(int lanes, RandomStream& random) {

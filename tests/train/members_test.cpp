@@ -28,7 +28,7 @@ FitOptions small_options(int members) {
   options.model.hidden = 12;
   options.model.decoder = {12};
   options.model.members = members;
-  options.train.updates = 120;
+  options.train.updates = 200;
   options.train.batch = 16;
   options.train.threads = 1;
   return options;
@@ -66,7 +66,7 @@ TEST(Members, TogetherTheyAreBetterThanAlone) {
     EXPECT_TRUE(each.networks);
     EXPECT_LT(s.combined_held_out, each.held_out);
     EXPECT_LT(each.held_out, s.static_held_out);
-    EXPECT_EQ(each.updates, 120);
+    EXPECT_EQ(each.updates, 200);
   }
   ASSERT_EQ(result.model.impl().others.size(), 1u);
 
