@@ -9,6 +9,8 @@
 namespace kalmia::model {
 namespace {
 
+// Differences this small are rounding errors of what is perfectly smooth.
+constexpr double kSmooth = 1e-10;
 // Fewer differences than this say nothing.
 constexpr std::size_t kFewDifferences = 8;
 std::string place(const Dataset& data, std::size_t channel) {
@@ -32,6 +34,14 @@ double white_step(const Differences& differences) {
   if (second.count < kFewDifferences) return one;
   const double two = std::sqrt(second.squares / (6.0 * static_cast<double>(second.count)));
   return std::min(one, two);
+}
+
+// The deviation of differences beyond what white noise of deviation `step` has, whose differences
+// have `factor` times its variance.
+double beyond_white(const RunningMoments& differences, double factor, double step) {
+  if (differences.count < kFewDifferences) return 0;
+  const double square = differences.variance() + differences.mean * differences.mean;
+  return std::sqrt(std::max(0.0, square - factor * step * step));
 }
 
 ChannelStatistics statistics_of(const Dataset& data, std::size_t channel) {
@@ -81,7 +91,9 @@ ChannelStatistics statistics_of(const Dataset& data, std::size_t channel) {
                     " to " + kalman::number_text(high) +
                     ", are too small or too large to compute with; choose another unit");
   result.step = white_step(differences);
-  if (!(result.step > 1e-6 * result.spread)) result.step = 1e-3 * result.spread;
+  if (!(result.step > kSmooth * result.spread)) result.step = 1e-3 * result.spread;
+  result.rate = beyond_white(differences.first, 2, result.step);
+  result.acceleration = beyond_white(differences.second, 6, result.step);
   result.wanders = drift.wanders();
   return result;
 }

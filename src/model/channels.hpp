@@ -17,6 +17,9 @@ struct ChannelStatistics {
   /// How much a value cannot be told from those before it: the smaller of the deviations of first
   /// and second differences, as if they were those of white noise.
   double step = 0;
+  /// How much the signal changes in a step, and how much that change does: deviations of first and
+  /// second differences beyond those of white noise of deviation `step`.
+  double rate = 0, acceleration = 0;
   /// The level drifts: most of the spread is between parts of a series, not within them, so that a
   /// level seen later may be one never seen in training.
   bool wanders = false;

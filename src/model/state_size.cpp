@@ -11,6 +11,9 @@ namespace {
 constexpr double kInitialSpreads = 3;
 // Of a state that no channel shows, a step adds this share of what it may be.
 constexpr double kUnseenStep = 0.02;
+// A value that a state only remembers, as autoregressions do, does not change: next to nothing is
+// added to it.
+constexpr double kLagStep = 1e-3;
 // Channels that show the same count as nearly the same.
 constexpr double kMostCorrelated = 0.99;
 
@@ -35,10 +38,12 @@ StateSize state_size(const prior::Expert& expert, int n, const ModelDescription&
   const double unit = description.units.y_scale[c];
   const double per_time = expert.physical ? std::pow(description.dt, -state.derivative) : 1;
   const double step = channels[c].step / unit * per_time;
-  StateSize size{0, 3 * step, 0.2 * step};
+  const double signal = state.derivative == 1 ? channels[c].rate : channels[c].acceleration;
+  StateSize size{0, 3 * std::max(step, signal / unit * per_time), 0.2 * step};
   if (state.derivative == 0)
     size = {(channels[c].mean - description.units.y_offset[c]) / unit,
-            kInitialSpreads * channels[c].spread / unit, 0.5 * step};
+            kInitialSpreads * channels[c].spread / unit,
+            (expert.measured_state[c] == n ? 0.5 : kLagStep) * step};
   if (given != expert.initial.end()) size = {given->mean, given->std, size.step};
   return size;
 }

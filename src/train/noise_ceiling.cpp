@@ -18,22 +18,31 @@ constexpr int kFewestPieces = 10;
 constexpr int kFirmPieces = 60;
 constexpr int kLowestFrequency = 2;
 
+// Of a piece that is far from level the taper lets the trend through, far above the noise: what a
+// polynomial of this degree explains is taken away.
+constexpr int kTrendDegree = 3;
+
 // The transform of a tapered piece of one channel, frequencies kLowestFrequency..length/2: real and
 // imaginary parts. The power of white noise comes out as its variance.
 class Taper {
  public:
   explicit Taper(int length) : basis_(2 * (length / 2 - kLowestFrequency + 1), length) {
-    double power = 0;
+    MatrixXd trend(length, kTrendDegree + 1);
     for (int k = 0; k < length; ++k) {
       const double angle = 2 * std::numbers::pi * k / length;
       const double weight = 0.5 - 0.5 * std::cos(angle);
-      power += weight * weight;
+      for (int degree = 0; degree <= kTrendDegree; ++degree)
+        trend(k, degree) = std::pow(2.0 * k / length - 1, degree);
       for (int f = kLowestFrequency; f <= length / 2; ++f) {
         basis_(2 * (f - kLowestFrequency), k) = weight * std::cos(f * angle);
         basis_(2 * (f - kLowestFrequency) + 1, k) = weight * std::sin(f * angle);
       }
     }
-    basis_ /= std::sqrt(power);
+    const MatrixXd Q = Eigen::HouseholderQR<MatrixXd>(trend).householderQ() *
+                       MatrixXd::Identity(length, kTrendDegree + 1);
+    basis_ -= (basis_ * Q) * Q.transpose();
+    for (Eigen::Index f = 0; f < frequencies(); ++f)
+      basis_.middleRows(2 * f, 2) /= basis_.middleRows(2 * f, 2).norm();
   }
   Eigen::Index frequencies() const { return basis_.rows() / 2; }
   // Shapes: y length x channels -> 2 frequencies x channels.

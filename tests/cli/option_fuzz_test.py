@@ -53,7 +53,7 @@ NETWORK_TOLERANCE = 1e-3
 
 
 class Failure(Exception):
-    """What should not have happened; `kind` is one word for lists of expected ones."""
+    """What should not have happened; `kind` is one word for it."""
 
     def __init__(self, kind, text):
         super().__init__(text)
@@ -62,16 +62,6 @@ class Failure(Exception):
 
 class Refused(Exception):
     """The program declined, as it may."""
-
-
-# Defects that are known and not mended yet: a name, whether it explains a failure of a combination,
-# and what is wrong. Empty this list as they are mended.
-EXPECTED = (
-    ("gaps", lambda case, run, failure: failure.kind == "forecast" and run.model.networks,
-     "learned corrections rest in a gap, and not in a forecast"),
-    ("runaway", lambda case, run, failure: failure.kind == "exit" and "forecast is not finite"
-     in str(failure), "the spread of a nonlinear map's forecast does not saturate"),
-)
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -521,9 +511,7 @@ class Runner:
         except Refused as reason:
             self.refused.append(str(reason))
         except Failure as failure:
-            expected = next((name for name, explains, _ in EXPECTED
-                             if explains(self.case, self, failure)), None)
-            self.failures.append((failure, expected, self.commands[-1]))
+            self.failures.append((failure, self.commands[-1]))
         return False
 
     def fit(self):
@@ -803,16 +791,13 @@ def main():
     options = parser.parse_args()
     program = options.program.resolve()
     numbers = range(options.first, options.first + options.count) if options.only is None else [options.only]
-    results, failed, reasons, expected = [], set(), {}, {}
+    results, failed, reasons = [], set(), {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for each in pool.map(lambda n: check_case(program, options.seed, n, options.keep), numbers):
             results.append(each)
             for reason in set(each.refused):
                 reasons[reason] = reasons.get(reason, 0) + 1
-            for failure, name, command in each.failures:
-                if name:
-                    expected.setdefault(name, set()).add(each.case.number)
-                    continue
+            for failure, command in each.failures:
                 failed.add(each)
                 print(f"combination {each.case.number} (seed {options.seed}): [{failure.kind}] {failure}")
                 for line in dict.fromkeys((each.commands[0], command)):
@@ -824,8 +809,6 @@ def main():
           f"{sum(model.smoother for model in fitted)}")
     for reason, count in sorted(reasons.items()):
         print(f"    refused: {reason}: {count}")
-    for name, _, reason in EXPECTED:
-        print(f"    failed as expected: {name} ({reason}): {len(expected.get(name, ()))}")
     too_many = options.only is None and len(refused) > MOST_REFUSED * len(results)
     if too_many:
         print(f"too many are refused: {len(refused)} of {len(results)}, but at most "
