@@ -75,6 +75,8 @@ UNTESTED = {
 # Tests that span several sources and so mirror none, and why.
 SPANNING = {
     "reproduce/honesty": "no self-supervised method of any experiment touches clean data",
+    "infer/definite": "covariances are covariances, whatever the model, the gap and the noise",
+    "train/scaling": "units do not matter, to the bit",
     "study/calibration": "bars of 95 % hold 95 %, over data drawn from each linear prior",
     "study/figures": "docs/figures.md on a small scale: fit and evaluate together",
     "model/allocation": "no hot loop of the model allocates",

@@ -236,9 +236,10 @@ HWY_INLINE void update_covariance(const E& h, const T* observed, const T* P_pred
   const int N = h.state_dim;
   const ln::Line<T> learned = update_root<T>(h, observed, P_pred, scratch, entry(scratch, N * N));
   ln::multiply_nt_symmetric<Put::Set, T>(N, N, scratch, scratch, P_filt);
-  const ln::LineMask<T> changed = ln::nonzero(learned);  // true for NaN
+  const ln::Line<T> least = ln::broadcast(std::numeric_limits<T>::denorm_min());
+  const ln::LineMask<T> nothing = ln::greater(least, learned);  // false for NaN
   for (int i = 0; i < N * N; ++i)
-    ln::store(ln::select(changed, ln::load(entry(P_filt, i)), ln::load(entry(P_pred, i))),
+    ln::store(ln::select(nothing, ln::load(entry(P_pred, i)), ln::load(entry(P_filt, i))),
               entry(P_filt, i));
   for (int b = 0; b < lanes::kLineLanes<T> && failed != 0; ++b)
     for (int i = 0; i < N * N && ((failed >> b) & 1) != 0; ++i)

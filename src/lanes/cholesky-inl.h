@@ -44,9 +44,10 @@ HWY_INLINE Line<T> log_positive(const Line<T>& a) {
 enum class Pivots { Positive, Semidefinite };
 
 // Replaces a pivot by its root and gives the reciprocal of the root. Semidefinite: with d the
-// diagonal entry the pivot came from, a pivot in [-eps^(1/3) d, 4 n eps d] is rounding and gives 0
-// and 0, which drops the direction from all later solves; one that is further below zero fails.
-// (The lower bound is generous because earlier pivots may be small, and amplify rounding.)
+// diagonal entry the pivot came from, a pivot in [-d/2, 4 n eps d] is rounding and gives 0 and 0,
+// which drops the direction from all later solves; one that is further below zero fails. (Earlier
+// pivots may be as small as rounding, and amplify it to any size: a motion that is measured sharply
+// after a jump of a million steps has a last pivot of -5e-5 d.)
 template <Pivots pivots, typename T>
 HWY_INLINE void take_root(const Line<T>& diagonal, int n, T* pivot, T* inv) {
   const Line<T> nan = broadcast(std::numeric_limits<T>::quiet_NaN());
@@ -57,7 +58,7 @@ HWY_INLINE void take_root(const Line<T>& diagonal, int n, T* pivot, T* inv) {
   Line<T> reciprocal = broadcast(T(1)) / root;
   if constexpr (pivots == Pivots::Semidefinite) {
     const T above = T(4) * static_cast<T>(n) * std::numeric_limits<T>::epsilon();
-    const T below = std::cbrt(std::numeric_limits<T>::epsilon());
+    const T below = T(0.5);
     const Line<T> d = abs(diagonal);
     const LineMask<T> large = greater(finite, broadcast(above) * d);
     // Comparisons that are false for NaN, so that a NaN stays one. -p - below d <= 0 is rounding.
