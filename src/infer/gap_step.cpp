@@ -6,6 +6,10 @@
 namespace kalmia::infer {
 namespace {
 
+// Of a channel that wanders a prediction is of use to the networks while it is known to so many of
+// the units in which they read increments.
+constexpr double kIncrements = 5;
+
 // h P h' of a row h of H.
 double variance_along(const double* h, const double* P, std::size_t N) {
   double sum = 0;
@@ -18,6 +22,11 @@ double variance_along(const double* h, const double* P, std::size_t N) {
 double squared_share(double part, double spread) {
   const double share = part / (spread * spread);
   return share < 1 ? share * share : 1;
+}
+
+// The spread of what the networks read of a channel: its level or, where it wanders, increments.
+double read_spread(const model::FeatureSpec& features, std::size_t m) {
+  return features.use_level[m] != 0 ? features.spread[m] : kIncrements * features.step[m];
 }
 
 }  // namespace
@@ -42,7 +51,8 @@ void GapStep::set(const model::LearnedModel<T>& model, const double* measured, c
   for (std::size_t m = 0; m < M; ++m) {
     if (!std::isnan(measured[m])) continue;
     const double variance = variance_along(H.data() + m * N, P, N);
-    trust[m] = 1 - squared_share(variance, description.features.spread[m]);
+    trust[m] =
+        description.gap_trust * (1 - squared_share(variance, read_spread(description.features, m)));
     if (!description.climate.measured_spread.empty())
       lost = std::max(lost, squared_share(variance, description.climate.measured_spread[m]));
     if (!std::isnan(last[m]) && std::isfinite(predicted[m])) shown[m] = predicted[m];

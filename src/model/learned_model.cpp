@@ -175,6 +175,9 @@ LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> param
   if (!(description_.tails == 0 || (description_.tails >= 1 && std::isfinite(description_.tails))))
     throw ConfigError("model: tails = " + kalman::number_text(description_.tails) +
                       ", but they must be 0 or at least 1");
+  if (!(description_.gap_trust >= 0 && description_.gap_trust <= 1))
+    throw ConfigError("model: gap_trust = " + kalman::number_text(description_.gap_trust) +
+                      ", but it must be in 0..1");
   if (!(description_.iterated_noise > 0 && description_.iterated_noise <= 1))
     throw ConfigError(
         "model: iterated_noise = " + kalman::number_text(description_.iterated_noise) +

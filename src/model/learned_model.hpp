@@ -60,6 +60,7 @@ struct ModelDescription {
   std::vector<double> noise_std;
   double tails = 0;           ///< degrees of freedom of Student-t noise; 0: Gaussian
   StateClimate climate;       ///< of the training data
+  double gap_trust = 1;       ///< in the networks where values are missing, 0..1
   double iterated_noise = 1;  ///< process noise of iterated smoothing over the filter's
   std::optional<Calibration> calibration;  ///< of reported covariances
   DataOptions data;                        ///< how the columns were read
@@ -100,6 +101,7 @@ class LearnedModel {
   void set_R(std::vector<double> R) { emission_.set_R(std::move(R)); }
   /// New values of the expert's parameters.
   void set_theta(const std::vector<double>& theta);
+  void set_gap_trust(double share) { description_.gap_trust = share; }
   void set_iterated_noise(double share) { description_.iterated_noise = share; }
   const std::vector<double>& theta() const { return description_.theta; }
 

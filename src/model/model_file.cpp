@@ -98,6 +98,7 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
   Json further = Json::array();
   for (const auto& each : others)
     further.push_back({{"smoother", to_json(each->description().smoother)},
+                       {"gap_trust", each->description().gap_trust},
                        {"iterated_noise", each->description().iterated_noise}});
   return {
       {"measured", d.measured_names},
@@ -110,6 +111,7 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
       {"noise_std", d.noise_std},
       {"tails", d.tails},
       {"climate", to_json(d.climate)},
+      {"gap_trust", d.gap_trust},
       {"iterated_noise", d.iterated_noise},
       {"networks",
        {{"filter", d.recursive ? "recursive" : "recurrent"},
@@ -162,6 +164,7 @@ ModelDescription description_of(const Json& json) {
   json.at("noise_std").get_to(d.noise_std);
   json.at("tails").get_to(d.tails);
   d.climate = climate_of(json.at("climate"));
+  json.at("gap_trust").get_to(d.gap_trust);
   json.at("iterated_noise").get_to(d.iterated_noise);
   const Json& networks = json.at("networks");
   d.recursive = is_recursive(networks.at("filter").get<std::string>());
@@ -251,6 +254,7 @@ std::vector<std::unique_ptr<LearnedModel<float>>> parse(const std::string& bytes
   members.push_back(read_member(0, d, d.smoother, file));
   for (const Json& each : json.at("further_members")) {
     ModelDescription own = d;
+    each.at("gap_trust").get_to(own.gap_trust);
     each.at("iterated_noise").get_to(own.iterated_noise);
     members.push_back(read_member(members.size(), own, sizes_of(each.at("smoother")), file));
   }

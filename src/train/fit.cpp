@@ -14,6 +14,7 @@
 #include "model/even_steps.hpp"
 #include "model/state_size.hpp"
 #include "train/calibration.hpp"
+#include "train/gap_trust.hpp"
 #include "train/iterated_noise.hpp"
 #include "train/members.hpp"
 #include "train/noise_columns.hpp"
@@ -99,10 +100,12 @@ class Fitter {
 
  private:
   FitResult result(std::vector<train::Member>& members) {
-    for (train::Member& member : members)
-      if (!stopped_)
-        member.model->set_iterated_noise(
-            train::find_iterated_noise(*member.model, *scaled_, split_.training, team_));
+    for (train::Member& member : members) {
+      if (stopped_) break;
+      train::choose_gap_trust(*member.model, *scaled_, split_.held_out, team_);
+      member.model->set_iterated_noise(
+          train::find_iterated_noise(*member.model, *scaled_, split_.training, team_));
+    }
     // What is found out about the whole goes into the first member.
     model::LearnedModel<float>& first = *members[0].model;
     auto impl = std::make_shared<Model::Impl>();

@@ -60,12 +60,27 @@ TEST(GapStep, AMissingValueIsPredictedAndTrustedByItsVariance) {
   EXPECT_EQ(gap.lost, 1);
 }
 
+TEST(GapStep, AModelMayNotTrustItsNetworksInGaps) {
+  LearnedCase made = with_climate(test::network_case(2, 5));
+  made.description.gap_trust = 0;
+  const auto model = made.make<float>();
+  GapStep gap(2);
+  const double y[] = {kMissing, 4}, last[] = {0, 1}, x[] = {17, 2, 3, 4};
+  gap.set(*model, y, last, x, diagonal({625, 1, 1, 1}).data());
+  EXPECT_EQ(gap.shown[0], 17);
+  EXPECT_EQ(gap.trust, (std::vector<double>{0, 1}));
+  EXPECT_NEAR(gap.lost, 0.25 * 0.25, 1e-15);
+}
+
 TEST(GapStep, WhatWandersIsNeverLostButTrustedLess) {
   const auto model = with_climate(test::network_case(2, 5)).make<float>();
   GapStep gap(2);
   const double y[] = {3, kMissing}, last[] = {0, 1}, x[] = {17, 2, 33, 4};
-  gap.set(*model, y, last, x, diagonal({1, 1, 1e12, 1}).data());
+  gap.set(*model, y, last, x, diagonal({1, 1, 1600, 1}).data());
   EXPECT_EQ(gap.shown[1], 33);
+  EXPECT_NEAR(gap.trust[1], 1 - 0.04 * 0.04, 1e-15);  // increments are read in units of 40
+  EXPECT_EQ(gap.lost, 0);
+  gap.set(*model, y, last, x, diagonal({1, 1, 1e12, 1}).data());
   EXPECT_EQ(gap.trust[1], 0);
   EXPECT_EQ(gap.lost, 0);
 }
@@ -178,6 +193,8 @@ TEST(AGapIsAForecast, OfNetworks) {
     made = with_climate(made);
     expect_gap_is_forecast(test::public_model(made), data, kClose);
     made.description.tails = 4;
+    expect_gap_is_forecast(test::public_model(made), data, kClose);
+    made.description.gap_trust = 0;
     expect_gap_is_forecast(test::public_model(made), data, kClose);
   }
 }

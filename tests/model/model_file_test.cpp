@@ -112,6 +112,7 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   EXPECT_EQ(p.hidden, q.hidden);
   EXPECT_EQ(p.decoder, q.decoder);
   EXPECT_EQ(p.noise, q.noise);
+  EXPECT_EQ(p.gap_trust, q.gap_trust);
   EXPECT_EQ(p.iterated_noise, q.iterated_noise);
   ASSERT_EQ(p.calibration.has_value(), q.calibration.has_value());
   if (p.calibration) {
@@ -257,6 +258,7 @@ TEST(ModelFile, HoldsTheMembersOfAnEnsemble) {
     made.parameters = test::network_case(2, seed).parameters;
     made.R[0] += static_cast<double>(seed);
     made.description.iterated_noise = 1 / static_cast<double>(seed);
+    made.description.gap_trust = 1 / static_cast<double>(seed);
     auto model = made.make<float>();
     if (seed == 46) test::give_smoother(*model, seed);
     others.push_back(std::move(model));
@@ -399,11 +401,11 @@ TEST(ModelFile, ContradictionsAreRefused) {
                d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"trained", 1}};
              }),
              "calibration");
-  expect_has(
-      refused([](Json&, Json& d) {
-        d["further_members"] = Json::array({{{"smoother", d["smoother"]}, {"iterated_noise", 1}}});
-      }),
-      "tensor member.1.");
+  expect_has(refused([](Json&, Json& d) {
+               d["further_members"] = Json::array(
+                   {{{"smoother", d["smoother"]}, {"gap_trust", 1}, {"iterated_noise", 1}}});
+             }),
+             "tensor member.1.");
   expect_has(refused([](Json&, Json& d) { d["units"]["y_scale"] = {nullptr}; }), "damaged");
   expect_has(refused([](Json&, Json& d) { d.erase("features"); }), "features");
   expect_has(refused([](Json&, Json& d) { d["features"]["use_level"] = {0}; }), "tensor");
