@@ -266,12 +266,14 @@ class Fitter {
       }
     }
     options.small_noise = train::StaticOptions().small_noise;
-    if (!stopped_) keep_better_start(description, scaled, options, best, result);
+    if (!stopped_ && description.prior.name == "system")
+      keep_better_start(description, scaled, options, best, result);
     return result;
   }
 
   // What makes the training data most likely may predict worse than what the search began with: a
-  // search can be lost among constants that make a filter lose its way. `score`: of the result. The
+  // search can be lost among constants of equations that make a filter lose its way. (Of a named
+  // prior it says that the held-out part is unlike the rest.) `score`: of the result. The
   // best of three stays: the result; noise that is fitted with the constants as they began; all as
   // it began.
   void keep_better_start(const model::ModelDescription& description,
