@@ -55,7 +55,8 @@ void GapStep::set(const model::LearnedModel<T>& model, const double* measured, c
         description.gap_trust * (1 - squared_share(variance, read_spread(description.features, m)));
     if (!description.climate.measured_spread.empty())
       lost = std::max(lost, squared_share(variance, description.climate.measured_spread[m]));
-    if (!std::isnan(last[m]) && std::isfinite(predicted[m])) shown[m] = predicted[m];
+    const bool shows = description.gap_trust > 0 && !std::isnan(last[m]);
+    if (shows && std::isfinite(predicted[m])) shown[m] = predicted[m];
   }
 }
 

@@ -58,9 +58,10 @@ struct ModelDescription {
   /// Of a model fitted to data that say how noisy each value is: the deviations that R stands for
   /// (M, in the user's units). Empty: R is the noise of every step.
   std::vector<double> noise_std;
-  double tails = 0;           ///< degrees of freedom of Student-t noise; 0: Gaussian
-  StateClimate climate;       ///< of the training data
-  double gap_trust = 1;       ///< in the networks where values are missing, 0..1
+  double tails = 0;      ///< degrees of freedom of Student-t noise; 0: Gaussian
+  StateClimate climate;  ///< of the training data
+  /// In the networks where values are missing, 0..1; 0: they are shown nothing of them, and rest.
+  double gap_trust = 1;
   double iterated_noise = 1;  ///< process noise of iterated smoothing over the filter's
   std::optional<Calibration> calibration;  ///< of reported covariances
   DataOptions data;                        ///< how the columns were read

@@ -5,8 +5,8 @@
 
 namespace kalmia::train {
 
-/// Sets how far the model trusts its networks where values are missing: fully, or not at all, so
-/// that the static map leads through gaps. Networks that correct the map predict better through a
+/// Sets how far the model trusts its networks where values are missing: fully, or not at all: they
+/// are shown nothing of them, and the static map leads through gaps. Networks that correct the map predict better through a
 /// gap; networks that have learned the noise of the measurements (its drift, its echoes) find none
 /// there. Held-out data tell: values are hidden from them in runs, and what makes these likelier,
 /// filtered and smoothed, is kept. Models without networks, or of a recurrent filter, stay as they

@@ -185,8 +185,10 @@ void LaneFeed::cut_window(int index, int lane, Cursor& cursor, FedWindow& part) 
   part.steps += length;
 }
 
-// What the networks read in a group's window. Where values are missing, the filter runs ahead, so
-// that they read its predictions, as they will in use; no gradient goes through these.
+// What the networks read in a group's window. Where values are missing they read nothing in every
+// other window, for a model may turn out to do better so (gap_trust.hpp). In the others the filter
+// runs ahead, so that they read its predictions, as they will in use; no gradient goes through
+// these.
 void LaneFeed::fill_features(int index) {
   model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   Cursor* cursors = cursors_.data() + index * group.lanes;
@@ -203,7 +205,8 @@ void LaneFeed::fill_features(int index) {
     }
     return false;
   };
-  const model::Carry<float>* carry = &group.carry;
+  const bool predicts = (windows_ + index) / gap_windows_ % 2 == 0;
+  const model::Carry<float>* carry = predicts ? &group.carry : nullptr;
   filling.fill = [&](int k) {
     for (int lane = 0; lane < group.lanes; ++lane)
       if (k < cursors[lane].window.steps)
@@ -211,7 +214,7 @@ void LaneFeed::fill_features(int index) {
                              group);
   };
   int last = 0;  // the last step that waits
-  for (int k = 1; k < steps; ++k)
+  for (int k = 1; k < steps && predicts; ++k)
     if (filling.waits(k)) last = k;
   if (last > 0) {
     model::Workspace<float>& workspace = workspaces_[static_cast<std::size_t>(index)];
