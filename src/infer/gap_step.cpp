@@ -6,10 +6,6 @@
 namespace kalmia::infer {
 namespace {
 
-// Of a channel that wanders a prediction is of use to the networks while it is known to so many of
-// the units in which they read increments.
-constexpr double kIncrements = 5;
-
 // h P h' of a row h of H.
 double variance_along(const double* h, const double* P, std::size_t N) {
   double sum = 0;
@@ -22,11 +18,6 @@ double variance_along(const double* h, const double* P, std::size_t N) {
 double squared_share(double part, double spread) {
   const double share = part / (spread * spread);
   return share < 1 ? share * share : 1;
-}
-
-// The spread of what the networks read of a channel: its level or, where it wanders, increments.
-double read_spread(const model::FeatureSpec& features, std::size_t m) {
-  return features.use_level[m] != 0 ? features.spread[m] : kIncrements * features.step[m];
 }
 
 }  // namespace
@@ -52,7 +43,7 @@ void GapStep::set(const model::LearnedModel<T>& model, const double* measured, c
     if (!std::isnan(measured[m])) continue;
     const double variance = variance_along(H.data() + m * N, P, N);
     trust[m] =
-        description.gap_trust * (1 - squared_share(variance, read_spread(description.features, m)));
+        description.gap_trust * (1 - squared_share(variance, description.features.spread[m]));
     if (!description.climate.measured_spread.empty())
       lost = std::max(lost, squared_share(variance, description.climate.measured_spread[m]));
     const bool shows = description.gap_trust > 0 && !std::isnan(last[m]);

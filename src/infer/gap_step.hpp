@@ -13,13 +13,13 @@ namespace kalmia::infer {
 ///
 ///   s_m = min(1, (H P H')_mm / spread_m^2),
 ///
-/// the less counts what is made of it: the networks' residual is trusted to 1 - s_m^2 (the spread
-/// of a channel that wanders is that of the increments they read), and the largest s_m^2 of
-/// channels that do not, without noise, is the share by which the state itself is lost. The climate
-/// takes its place (WindowInput::lost): where the state may be anywhere in the training data, the
-/// mean tends to theirs and the spread is theirs. Measured with the Lorenz equations and runs of
-/// 100 hidden steps: a linearised map alone covers 0.81 of the truth and loses its way for good,
-/// with s_m^2 it covers 0.965; with s_m in place of the square errors are a quarter larger.
+/// the less counts what is made of it: the networks' residual is trusted to 1 - s_m^2, and the
+/// largest s_m^2 of channels that do not, without noise, is the share by which the state itself is
+/// lost. The climate takes its place (WindowInput::lost): where the state may be anywhere in the
+/// training data, the mean tends to theirs and the spread is theirs. Measured with the Lorenz
+/// equations and runs of 100 hidden steps: a linearised map alone covers 0.81 of the truth and
+/// loses its way for good, with s_m^2 it covers 0.965; with s_m in place of the square errors are a
+/// quarter larger.
 ///
 /// A model whose gap_trust is 0 shows its networks nothing of missing values: their residual rests.
 struct GapStep {

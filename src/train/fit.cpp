@@ -102,7 +102,7 @@ class Fitter {
   FitResult result(std::vector<train::Member>& members) {
     for (train::Member& member : members) {
       if (stopped_) break;
-      train::choose_gap_trust(*member.model, *scaled_, split_.held_out, team_);
+      train::choose_gap_trust(*member.model, *scaled_, split_, team_);
       member.model->set_iterated_noise(
           train::find_iterated_noise(*member.model, *scaled_, split_.training, team_));
     }

@@ -79,7 +79,7 @@ TEST(GapStep, WhatWandersIsNeverLostButTrustedLess) {
   const double y[] = {3, kMissing}, last[] = {0, 1}, x[] = {17, 2, 33, 4};
   gap.set(*model, y, last, x, diagonal({1, 1, 1600, 1}).data());
   EXPECT_EQ(gap.shown[1], 33);
-  EXPECT_NEAR(gap.trust[1], 1 - 0.04 * 0.04, 1e-15);  // increments are read in units of 40
+  EXPECT_NEAR(gap.trust[1], 1 - 0.16 * 0.16, 1e-15);
   EXPECT_EQ(gap.lost, 0);
   gap.set(*model, y, last, x, diagonal({1, 1, 1e12, 1}).data());
   EXPECT_EQ(gap.trust[1], 0);

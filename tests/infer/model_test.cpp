@@ -264,8 +264,7 @@ TEST(Model, AForecastFeedsPredictionsBack) {
     stream.step(state, y);
     // Some of the data are missing, too.
     for (std::size_t m = 0; m < 2; ++m) {
-      const double spread = m == 0 ? d.features.spread[m] : 5 * d.features.step[m];  // it wanders
-      const double share = state.P[10 * m] / (spread * spread);
+      const double share = state.P[10 * m] / std::pow(d.features.spread[m], 2);
       const bool missing = std::isnan(y[m]);
       shown[m] = missing && !std::isnan(last[m]) ? state.x[2 * m] : y[m];
       state.trust[2 * m] = state.trust[2 * m + 1] = missing ? 1 - std::min(1.0, share * share) : 1;

@@ -125,10 +125,8 @@ reference::ModelRun reference_run(const model::LearnedModel<double>& model, cons
     for (int m = 0; m < model.meas_dim(); ++m) {
       if (!std::isnan(shown(m))) continue;
       const auto h = spec.H.row(m);
-      const double spread = features.use_level[std::size_t(m)] != 0
-                                ? features.spread[std::size_t(m)]
-                                : 5 * features.step[std::size_t(m)];
-      const double share = h.dot(before.cov * h.transpose()) / (spread * spread);
+      const double share =
+          h.dot(before.cov * h.transpose()) / std::pow(features.spread[std::size_t(m)], 2);
       trust.segment(2 * m, 2).setConstant(1 - std::min(1.0, share * share));
       if (!std::isnan(last[std::size_t(m)])) shown(m) = h.dot(before.mean);
     }

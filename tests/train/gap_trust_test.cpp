@@ -42,17 +42,24 @@ TEST(GapTrust, WhatPredictsThroughGapsIsKept) {
   Residual right(0);
   const double step = 1 / right.c.description.units.y_scale[0];
   Residual rises(static_cast<float>(step));
-  choose_gap_trust(*rises.model, rises.c.scaled, rises.split.held_out, rises.team);
+  choose_gap_trust(*rises.model, rises.c.scaled, rises.split, rises.team);
   EXPECT_EQ(rises.model->description().gap_trust, 1);
   Residual falls(static_cast<float>(-step));
-  choose_gap_trust(*falls.model, falls.c.scaled, falls.split.held_out, falls.team);
+  choose_gap_trust(*falls.model, falls.c.scaled, falls.split, falls.team);
   EXPECT_EQ(falls.model->description().gap_trust, 0);
 }
 
-TEST(GapTrust, WithoutHeldOutDataItStays) {
-  Residual falls(-1);
-  choose_gap_trust(*falls.model, falls.c.scaled, {}, falls.team);
-  EXPECT_EQ(falls.model->description().gap_trust, 1);
+TEST(GapTrust, AModelWithoutNetworksStaysAsItIs) {
+  Residual any(0);
+  StaticResult start;
+  start.description = any.c.description;
+  start.R = {1};
+  start.output = {0, 0, 8};
+  start.initial_e = {0};
+  start.initial_L = {5};
+  const auto alone = start.alone<float>();
+  choose_gap_trust(*alone, any.c.scaled, any.split, any.team);
+  EXPECT_EQ(alone->description().gap_trust, 1);
 }
 
 }  // namespace
