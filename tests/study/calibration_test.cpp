@@ -171,6 +171,8 @@ Sample sample_of(const std::vector<double>& values) {
   return sample;
 }
 
+void PrintTo(const World& world, std::ostream* out) { *out << world.prior; }
+
 class Calibration : public testing::TestWithParam<World> {};
 
 TEST_P(Calibration, BarsHoldAsMuchAsTheySay) {

@@ -188,11 +188,11 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
       Tensor residual = parts[0].reshape({batch, N, N});
       Tensor from = x;
       if (d.centre.defined()) {
-        // A state whose centre is not finite has no column; where none is finite, there is no e.
+        // A state whose centre is not finite has no column of F and no entry of e.
         const Tensor centred = torch::isfinite(d.centre[k]);
         from = x - torch::nan_to_num(d.centre[k]);
         residual = residual * centred.unsqueeze(1);
-        e = e * centred.any(1, true);
+        e = e * centred;
       }
       x_pred = torch::matmul(residual, from.unsqueeze(2)).squeeze(2) + e;
       Tensor F = residual;

@@ -40,6 +40,8 @@ struct Choice {
   bool opposite = false;  // the time is made small and the channel large
 };
 
+void PrintTo(const Choice& choice, std::ostream* out) { *out << choice.name; }
+
 class Scaling : public testing::TestWithParam<Choice> {};
 
 TEST_P(Scaling, PowersOfTwoMultiplyExactly) {
