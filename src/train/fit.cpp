@@ -272,10 +272,10 @@ class Fitter {
   }
 
   // What makes the training data most likely may predict worse than what the search began with: a
-  // search can be lost among constants of equations that make a filter lose its way. (Of a named
-  // prior it says that the held-out part is unlike the rest.) `score`: of the result. The
-  // best of three stays: the result; noise that is fitted with the constants as they began; all as
-  // it began.
+  // search can be lost among constants of equations that make a filter lose its way. (With a named
+  // prior it means that the held-out part is unlike the rest.) `score`: of the result. The best of
+  // three stays: the result; noise that is fitted with the constants as they began; all as it
+  // began.
   void keep_better_start(const model::ModelDescription& description,
                          const train::ScaledData& scaled, train::StaticOptions options,
                          double score, train::StaticResult& result) {
