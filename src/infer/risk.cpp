@@ -3,6 +3,8 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "base/random.hpp"
 #include "infer/filter_pass.hpp"
@@ -109,8 +111,7 @@ Risk estimated_risk(const model::LearnedModel<float>& model, std::span<const Pie
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const double nu = model.description().tails;
   const std::vector<Piece> pieces = first_steps(all, kMostRiskSteps);
-  Risk sum;
-  double count = 0;
+  Risk risk;
   Estimated found;
   // f takes a measured value that counts: its piece, its place in it, R, and the terms of its
   // residual.
@@ -133,19 +134,35 @@ Risk estimated_risk(const model::LearnedModel<float>& model, std::span<const Pie
     if (probe == 0) {
       found = moved(0);
       for_each_value([&](std::size_t p, std::size_t i, double R, const Terms& terms) {
-        sum.error += (terms.square - 1) / terms.divisor;
-        sum.claimed += found.variance[p][i] / R;
-        count += 1;
+        risk.parts.push_back((terms.square - 1) / terms.divisor);
+        risk.claimed += found.variance[p][i] / R;
       });
     }
     const Estimated up = moved(kStep), down = moved(-kStep);
+    std::size_t value = 0;
     for_each_value([&](std::size_t p, std::size_t i, double R, const Terms& terms) {
-      sum.error += terms.slope * noise[p][i] * (up.y[p][i] - down.y[p][i]) / (2 * kStep) / R /
-                   terms.divisor / probes;
+      risk.parts[value++] += terms.slope * noise[p][i] * (up.y[p][i] - down.y[p][i]) / (2 * kStep) /
+                             R / terms.divisor / probes;
     });
   }
-  if (count == 0) return {std::nan(""), std::nan("")};
-  return {sum.error / count, sum.claimed / count};
+  const auto count = static_cast<double>(risk.parts.size());
+  risk.error = std::accumulate(risk.parts.begin(), risk.parts.end(), 0.0) / count;
+  risk.claimed /= count;
+  return risk;
+}
+
+double difference_error(const Risk& a, const Risk& b) {
+  const std::size_t blocks = std::min(a.parts.size(), b.parts.size()) / kRiskBlock;
+  if (blocks < 2) return std::numeric_limits<double>::infinity();
+  Eigen::VectorXd means(static_cast<Eigen::Index>(blocks));
+  for (std::size_t i = 0; i < blocks; ++i) {
+    double sum = 0;
+    for (std::size_t k = i * kRiskBlock; k < (i + 1) * kRiskBlock; ++k)
+      sum += a.parts[k] - b.parts[k];
+    means[static_cast<Eigen::Index>(i)] = sum / static_cast<double>(kRiskBlock);
+  }
+  const auto count = static_cast<double>(blocks);
+  return std::sqrt((means.array() - means.mean()).square().sum() / (count * (count - 1)));
 }
 
 }  // namespace kalmia::infer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "infer/run.hpp"
 
@@ -19,7 +20,15 @@ enum class RiskOf { Filtered, Linearized, Networks };
 struct Risk {
   double error = 0;    ///< estimated mean square
   double claimed = 0;  ///< mean variance that the estimator states
+  /// Of each value that counts, in order: its part of the estimate, whose mean is `error`.
+  std::vector<double> parts;
 };
+
+/// How well the difference of two estimates, of the same values, is known: its standard error, from
+/// means over blocks of values, within which they may depend on each other. Infinite for fewer
+/// values than two blocks.
+inline constexpr std::size_t kRiskBlock = 32;
+double difference_error(const Risk& a, const Risk& b);
 
 /// Stein's unbiased estimate of the error of the filter or a smoother, without truth: the mean over
 /// measured values that are `counted`, of

@@ -12,6 +12,7 @@
 #include "infer/model_impl.hpp"
 #include "kalman/matrix_checks.hpp"
 #include "model/even_steps.hpp"
+#include "model/outliers.hpp"
 #include "model/state_size.hpp"
 #include "train/calibration.hpp"
 #include "train/gap_trust.hpp"
@@ -55,6 +56,14 @@ std::string joined(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
+// Under heavy tails scales, starts and limits are those of the measurements without their outliers.
+std::vector<model::ChannelStatistics> statistics_of(const Dataset& data,
+                                                    const ModelOptions& options) {
+  std::vector<model::ChannelStatistics> all = model::channel_statistics(data);
+  if (options.tails == "gaussian") return all;
+  return model::channel_statistics(model::without_outliers(data));
+}
+
 // The steps of a whole fit; each leaves what the next needs. `all` is `data`, or `data` and after
 // it the series of a validation set; their long steps have been cut up. `drive` is that of the data
 // as they were.
@@ -69,7 +78,7 @@ class Fitter {
         data_options_(data_options),
         progress_(progress),
         team_(options.train.threads),
-        channels_(model::channel_statistics(data)),
+        channels_(statistics_of(data, options.model)),
         drive_(drive),
         noise_(train::noise_of(data, options.model)),
         start_(Clock::now()) {}

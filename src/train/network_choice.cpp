@@ -23,16 +23,17 @@ std::string against_networks(const model::LearnedModel<float>& fixed,
     const Risk theirs = infer::estimated_risk(trained, pieces, counted, estimator, team);
     const Risk before = infer::estimated_risk(fixed, pieces, counted, estimator, team);
     better = better || theirs.error < before.error;
-    if (!(theirs.error <= before.error))
+    const double known_to = infer::difference_error(theirs, before);
+    if (!(theirs.error - before.error + kSure * known_to <= kNoWorse * before.claimed))
       return fmt::format(
-          "the estimated error of {} is {:.4f} of the noise's variance with them, {:.4f} without",
-          what, theirs.error, before.error);
+          "the estimated error of {} is {:.4f} of the noise's variance with them, {:.4f} without, "
+          "and the difference is known to {:.4f}",
+          what, theirs.error, before.error, known_to);
     const double expected = before.claimed + theirs.error - before.error;
     if (!(expected <= kHonest * theirs.claimed))
       return fmt::format(
           "with them the bars of {} claim an error of {:.4f} of the noise's variance, but {:.4f} "
-          "is "
-          "to be expected",
+          "is to be expected",
           what, theirs.claimed, expected);
     return {};
   };

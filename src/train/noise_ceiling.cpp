@@ -6,6 +6,8 @@
 #include <limits>
 #include <numbers>
 
+#include "model/outliers.hpp"
+
 namespace kalmia::train {
 namespace {
 
@@ -73,40 +75,6 @@ Values values_of(const ScaledData& data, const std::vector<Stretch>& training) {
   return values;
 }
 
-// Of an even number, the mean of the two in the middle.
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return values.size() % 2 == 1 ? *middle
-                                : 0.5 * (*middle + *std::max_element(values.begin(), middle));
-}
-
-// Replaces the outliers of channel m, of M.
-void replace_outliers(std::size_t m, std::size_t M, Values& values) {
-  constexpr double kDeviations = 4;
-  constexpr double kNormal = 1.4826;  // the deviation of normal numbers over their median distance
-  struct Place {
-    double* value;
-    double median;
-  };
-  std::vector<Place> places;
-  std::vector<double> distances;
-  for (std::vector<double>& own : values)
-    for (std::size_t i = m + 2 * M; i + 2 * M < own.size(); i += M) {
-      std::vector<double> near;
-      for (std::size_t j = i - 2 * M; j <= i + 2 * M; j += M)
-        if (j != i && !std::isnan(own[j])) near.push_back(own[j]);
-      if (std::isnan(own[i]) || near.size() < 2) continue;
-      places.push_back({&own[i], median_of(near)});
-      distances.push_back(std::abs(own[i] - places.back().median));
-    }
-  if (distances.empty()) return;
-  const double far = kDeviations * kNormal * median_of(distances);
-  if (far == 0) return;  // values that stay as they are say nothing of noise
-  for (const Place& place : places)
-    if (std::abs(*place.value - place.median) > far) *place.value = place.median;
-}
-
 // Of these channels, from pieces in which all of them were measured.
 Spectrum spectrum_of(const Values& values, std::size_t M, const std::vector<int>& channels,
                      int length) {
@@ -161,7 +129,7 @@ NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& t
   const int M = data.meas_dim();
   const auto width = static_cast<std::size_t>(M);
   Values values = values_of(data, training);
-  for (std::size_t m = 0; m < width && outliers; ++m) replace_outliers(m, width, values);
+  for (std::size_t m = 0; m < width && outliers; ++m) model::replace_outliers(m, width, values);
   MatrixXd ceiling = MatrixXd::Zero(M, M);
   bool firm = true;
   std::vector<int> all;

@@ -25,10 +25,8 @@ struct NoiseCeiling {
 /// 0.25), but for `random-linear`, whose own spectrum leaves no band free; a random walk has a
 /// fourth of its steps' variance.
 ///
-/// With `outliers` (noise of heavy tails) values that are far from the median of the four around
-/// them are replaced by it: further than four deviations (1.48 times the median) of such distances.
-/// What is left is the noise without its outliers, which R stands for; where the signal itself
-/// moves as far within two steps, outliers stay in, and the ceiling is higher.
+/// With `outliers` (noise of heavy tails) they are replaced first (model/outliers). What is left is
+/// the noise without its outliers, which R stands for; where they stay in, the ceiling is higher.
 NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training, bool full,
                            bool outliers = false);
 

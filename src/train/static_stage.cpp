@@ -310,7 +310,8 @@ StaticResult begin_static(const model::ModelDescription& description,
                           const model::NoiseSpec& noise, const ScaledData& data,
                           const std::vector<Stretch>& training) {
   const bool full = noise.kind == model::NoiseSpec::Kind::LearnFull;
-  return starting_point(description, channels, noise, noise_ceiling(data, training, full).R);
+  return starting_point(description, channels, noise,
+                        noise_ceiling(data, training, full, description.tails > 0).R);
 }
 
 StaticResult fit_static(const model::ModelDescription& description,

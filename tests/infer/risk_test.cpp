@@ -103,6 +103,27 @@ void expect_risk(const model::LearnedModel<float>& model, RiskOf smoother) {
   EXPECT_LT(4 * deviation, 0.25 * s.error) << "the test should be able to tell";
 }
 
+TEST(Risk, TheDifferenceOfTwoIsKnownBetterThanEach) {
+  // Parts of two estimates that share most of what is random; the rest has unit deviation.
+  RandomStream random(3, "parts");
+  infer::Risk a, b, other;
+  for (std::size_t i = 0; i < 200 * infer::kRiskBlock; ++i) {
+    const double shared = 5 * random.normal();
+    a.parts.push_back(shared + random.normal());
+    b.parts.push_back(shared);
+    other.parts.push_back(5 * random.normal());
+  }
+  const double root = std::sqrt(static_cast<double>(a.parts.size()));
+  EXPECT_NEAR(infer::difference_error(a, b) * root, 1, 0.2);
+  EXPECT_NEAR(infer::difference_error(b, other) * root, std::sqrt(50.0), 0.2 * std::sqrt(50.0));
+  EXPECT_EQ(infer::difference_error(a, a), 0);
+  // Parts that come in groups of 8 alike count as one: the error is sqrt(8) times as large.
+  for (std::size_t i = 0; i < a.parts.size(); ++i) a.parts[i] = b.parts[i] + other.parts[i / 8 * 8];
+  EXPECT_NEAR(infer::difference_error(a, b) * root, 5 * std::sqrt(8.0), std::sqrt(8.0));
+  a.parts.resize(2 * infer::kRiskBlock - 1);
+  EXPECT_TRUE(std::isinf(infer::difference_error(a, b)));
+}
+
 TEST(Risk, IsTheErrorOfTheLinearizedSmoother) {
   expect_risk(*static_case(kChannels).make<float>(), RiskOf::Linearized);
   expect_risk(*network_case(kChannels, 42).make<float>(), RiskOf::Linearized);
@@ -143,8 +164,9 @@ TEST(Risk, IsTheErrorUnderStudentNoise) {
         errors.push_back(s.error);
         estimates.push_back(risk.error - (s.noise - 1));
         const double deviation = 2 * std::sqrt(2 * s.error / s.values);
-        if (s.error < 0.2)
+        if (s.error < 0.2) {
           EXPECT_NEAR(estimates.back(), s.error, 4 * deviation + 0.2 * s.error) << process;
+        }
         EXPECT_GT(risk.claimed, 0);
       }
       for (std::size_t i = 0; i + 1 < errors.size(); ++i)

@@ -21,8 +21,9 @@ FitOptions options_with(const std::string& tails, int hidden) {
   return options;
 }
 
-// A smooth track in two channels with noise of unit deviation, a share of outliers, and truth.
-Dataset track(int steps, double outliers) {
+// A smooth track in two channels with noise of unit deviation, a share of outliers of deviation
+// `far`, and truth.
+Dataset track(int steps, double outliers, double far = 30) {
   RandomStream random(9, "track");
   Dataset data;
   data.y_names = {"a", "b"};
@@ -33,7 +34,7 @@ Dataset track(int steps, double outliers) {
     for (int c = 0; c < 2; ++c) {
       const double x = 40 * std::sin(0.02 * (1 + c) * k) + 10 * std::sin(0.07 * k);
       double noise = random.normal();
-      if (random.uniform() < outliers) noise += 30 * random.normal();
+      if (random.uniform() < outliers) noise += far * random.normal();
       series.x.push_back(x);
       series.y.push_back(x + noise);
     }
@@ -67,6 +68,22 @@ TEST(FitTails, TheNoiseIsLearnedWithoutItsOutliers) {
   EXPECT_LT(*e.mse_smoothed, 0.15);
   EXPECT_GT(*e.coverage95, 0.90);
   EXPECT_LT(*e.coverage95, 0.985);
+}
+
+// Neither does it matter how far away they are, nor that the series begins with one: later values
+// are not taken for outliers of the track that the first two make.
+TEST(FitTails, OutliersMayBeAnywhere) {
+  FitOptions options = options_with("3", 0);
+  options.model.prior = "constant-velocity";
+  for (const double far : {300.0, 3e6}) {
+    Dataset data = track(2500, 0.05, far);
+    data.series[0].y[2] += far;
+    const Evaluation e = evaluate(fit(data, options).model, data);
+    EXPECT_LT(*e.mse_filtered, 0.6) << far;
+    EXPECT_LT(*e.mse_smoothed, 0.15) << far;
+    EXPECT_GT(*e.coverage95, 0.93) << far;
+    EXPECT_LT(*e.coverage95, 0.99) << far;
+  }
 }
 
 // Noise that lasts is predicted too well: the guard acts under heavy tails, too.
