@@ -201,6 +201,15 @@ std::vector<double> robust_floor(const StaticResult& start, const std::vector<do
   return variances;
 }
 
+// A search of no iterations: throws NumericalError if the likelihood is not finite there.
+void check_start(StaticLikelihood& likelihood, std::vector<double> x) {
+  BfgsOptions none;
+  none.max_iterations = 0;
+  minimise_bfgs([&](std::span<const double> at,
+                    std::span<double> gradient) { return likelihood(at, gradient); },
+                x, none);
+}
+
 // Throws NumericalError that names an equation of the user's that is not finite where the states
 // start, if there is one.
 void explain_start(const StaticResult& start) {
@@ -358,6 +367,8 @@ StaticResult fit_static(const model::ModelDescription& description,
                         std::span<double> gradient) { return first(at, gradient); },
                     x, bfgs, go_on, &curvature);
     }
+    // Smoothing for the weights is no place to find out that the start has no likelihood.
+    if (description.tails > 0) check_start(likelihood, x);
     const int rounds = description.tails > 0 ? kWeightRounds : 1;
     for (int round = 0; round < rounds && !fit.interrupted; ++round) {
       if (description.tails > 0) {

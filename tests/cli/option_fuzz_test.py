@@ -41,6 +41,9 @@ REFUSALS = (
     ("samples of a recurrent filter", r"recurrent filter"),
     ("iterations over a recurrent filter", r"but a recurrent filter has no expert map to linearise"),
     ("a smoother that the model has not", r"but the model has no \w+ smoother"),
+    # The flow of the equations, cut off after a few terms, cannot follow the data at all.
+    ("equations that run away from the start",
+     r"the likelihood is not finite at the starting point of the static stage"),
     ("another unit of time", r"the time step is [^\n]* but the model was fitted with steps of"),
 )
 
@@ -481,7 +484,7 @@ class Runner:
             return done.stdout
         said = done.stderr
         messages = [line for line in said.splitlines() if line.startswith("kalmia")]
-        if done.returncode not in (2, 3) or len(messages) != 1 or not refusable:
+        if done.returncode not in (2, 3, 4) or len(messages) != 1 or not refusable:
             raise Failure("exit", f"{words[0]}: exit code {done.returncode}: {said.strip()[-600:]}")
         if not said.startswith("kalmia"):
             raise Failure("late", f"{words[0]}: refused after work: {said.strip()[-600:]}")
