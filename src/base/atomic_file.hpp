@@ -7,18 +7,28 @@
 
 namespace kalmia {
 
-/// A file in the making. What is written goes to a temporary file in the same folder; `commit`
-/// brings it to disk and renames it over the target. Without `commit` (an exception on the way) the
-/// temporary file is removed and an earlier file of that name stays as it was.
+/// A file in the making. What is written goes to a file without a name in the same folder; `commit`
+/// brings it to disk and puts it in the target's place. Without `commit` (an exception on the way,
+/// a signal that ends the process) nothing is left of it, and an earlier file of that name stays as
+/// it was. Where a file system has no files without names, a temporary one is written
+/// (.kalmia-*.tmp), locked while its writer lives; the next process that writes to that folder
+/// removes those that nobody has locked.
 ///
-/// What cannot be renamed over is written directly: "-" is standard output, and so are devices and
-/// pipes, and whatever lies below /dev or /proc (/dev/stdout may be a link to a regular file that
-/// the shell holds open). A symbolic link is followed: the file it points to is replaced.
+/// A file that is replaced keeps its permissions (but for the set-user-id and set-group-id bits),
+/// and its owner and group as far as this process may set them.
+///
+/// What cannot be replaced is written directly: "-" is standard output, and so are devices and
+/// pipes, and whatever a name leads to through /proc or /dev/fd (/dev/stdout may be a regular file
+/// that the shell holds open). A symbolic link is followed: the file it points to is replaced, or
+/// made.
 ///
 /// Every failure is an IoError that names the file and what the system said.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  /// How the file is kept until `commit`: Named is for file systems without nameless files, and for
+  /// tests of what happens there.
+  enum class Until { Nameless, Named };
+  explicit AtomicFile(std::string path, Until until = Until::Nameless);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -28,7 +38,7 @@ class AtomicFile {
   /// Sends what was collected on its way, for those who read a pipe while it is written.
   void flush();
   /// Whether what was written can still be changed: not where it is written directly.
-  bool can_overwrite() const { return !temporary_.empty(); }
+  bool can_overwrite() const { return !target_.empty(); }
   /// Writes over bytes that were written before, from `offset` on.
   void overwrite(std::uint64_t offset, std::string_view bytes);
   /// Flushes, makes the content durable and puts the file in its place. Nothing may be written
@@ -37,12 +47,14 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(int error);
+  void open_named(const std::string& folder, unsigned mode);
   void write_through(std::string_view bytes);
+  void put_in_place();
   void discard() noexcept;
 
   std::string path_;       // as the user wrote it, for messages
-  std::string target_;     // where the file shall be, links resolved
-  std::string temporary_;  // empty: written directly
+  std::string target_;     // where the file shall be, links followed; empty: written directly
+  std::string temporary_;  // the name it has until then; empty: none
   std::string buffer_;
   int file_ = -1;
 };
