@@ -144,7 +144,7 @@ void check(const FitCommand& command, const FitConfig& config) {
 
 FitResult train(const FitCommand& command, const FitConfig& config, const Dataset& dataset) {
   const InterruptGuard guard(
-      "stopping; the best model so far is kept (Ctrl-C again ends at once)\n");
+      "stopping; the best model so far is kept, if there is one (Ctrl-C again ends at once)\n");
   Progress progress(command.common.quiet);
   const std::string file = is_config(command.input) ? command.input + ": " : "";
   const auto go_on = [&progress](const FitProgress& state) {
@@ -155,6 +155,8 @@ FitResult train(const FitCommand& command, const FitConfig& config, const Datase
     if (config.validation.empty()) return fit(dataset, config.fit, config.data, go_on);
     return fit(dataset, read_dataset(config.validation, config.data), config.fit, config.data,
                go_on);
+  } catch (const Interrupted& e) {
+    throw Interrupted(fmt::format("{}: {} is not written", e.what(), config.output));
   } catch (const ConfigError& e) {
     throw ConfigError(with_place(e.what(), config.places, file));
   } catch (const NumericalError& e) {

@@ -7,12 +7,21 @@
 namespace kalmia::cli {
 namespace {
 
-volatile sig_atomic_t interrupt_seen = 0;
+volatile sig_atomic_t signal_seen = 0;
 std::string_view interrupt_notice;
 
-extern "C" void on_interrupt(int) {
-  interrupt_seen = 1;
-  // Below the bar. Only `write` may be called here.
+extern "C" void on_signal(int number) {
+  // Only functions that are safe in a handler may be called here.
+  signal_seen = number;
+  // The handler serves once; after it, the default ends the program.
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  for (const int each : kEndSignals) {
+    struct sigaction now {};
+    if (sigaction(each, nullptr, &now) == 0 && now.sa_handler == on_signal)
+      sigaction(each, &plain, nullptr);
+  }
+  // Below the bar.
   [[maybe_unused]] ssize_t n = isatty(STDERR_FILENO) ? write(STDERR_FILENO, "\n", 1) : 0;
   n = write(STDERR_FILENO, interrupt_notice.data(), interrupt_notice.size());
 }
@@ -20,26 +29,31 @@ extern "C" void on_interrupt(int) {
 }  // namespace
 
 InterruptGuard::InterruptGuard(const char* notice) {
-  interrupt_seen = 0;
   interrupt_notice = notice;
   struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  // The handler serves once; after it, the default ends the program.
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  // One at a time, so that the first of several decides.
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, nullptr, &before_);
-  if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);
+  for (const int each : kEndSignals) sigaddset(&action.sa_mask, each);
+  for (std::size_t i = 0; i < std::size(kEndSignals); ++i) {
+    sigaction(kEndSignals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) sigaction(kEndSignals[i], &action, nullptr);
+  }
 }
 
-InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+InterruptGuard::~InterruptGuard() {
+  for (std::size_t i = 0; i < std::size(kEndSignals); ++i)
+    sigaction(kEndSignals[i], &before_[i], nullptr);
+}
 
-bool InterruptGuard::interrupted() { return interrupt_seen != 0; }
+int InterruptGuard::signal() { return signal_seen; }
 
 InterruptDelay::InterruptDelay() {
-  sigset_t interrupt;
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &interrupt, &before_);
+  sigset_t all;
+  sigemptyset(&all);
+  for (const int each : kEndSignals) sigaddset(&all, each);
+  pthread_sigmask(SIG_BLOCK, &all, &before_);
 }
 
 InterruptDelay::~InterruptDelay() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

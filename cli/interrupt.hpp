@@ -1,28 +1,35 @@
 /// \file
-/// How Ctrl-C ends long work.
+/// How signals end long work: Ctrl-C (SIGINT), SIGTERM and SIGHUP.
 #pragma once
 
 #include <signal.h>
 
+#include <iterator>
+
 namespace kalmia::cli {
 
-/// While it lives, the first Ctrl-C only sets a flag; the second ends the program at once. Where
-/// the program was started with Ctrl-C ignored, it stays ignored.
+/// The signals that ask the program to end.
+inline constexpr int kEndSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/// While it lives, the first of these signals only sets a flag; the second ends the program at
+/// once. A signal that the program was started with ignored (nohup) stays ignored.
 class InterruptGuard {
  public:
-  /// `notice` is printed at the first Ctrl-C: a line that stays in memory.
+  /// `notice` is printed at the first signal: a line that stays in memory.
   explicit InterruptGuard(const char* notice);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  static bool interrupted();
+  static bool interrupted() { return signal() != 0; }
+  /// The signal that any guard of this process has seen; 0: none.
+  static int signal();
 
  private:
-  struct sigaction before_;
+  struct sigaction before_[std::size(kEndSignals)];
 };
 
-/// While it lives, Ctrl-C waits: for short work that must not be left half done.
+/// While it lives, these signals wait: for short work that must not be left half done.
 class InterruptDelay {
  public:
   InterruptDelay();

@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "exit_codes.hpp"
+#include "interrupt.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/version.hpp"
 #include "output.hpp"
@@ -52,14 +53,20 @@ int run(const Arguments& arguments, std::string& place) {
   return kSuccess;
 }
 
+// Work that a signal ended has the exit code that shells give such a program.
+int unless_interrupted(int code) {
+  const int signal = InterruptGuard::signal();
+  return signal == 0 ? code : kSignal + signal;
+}
+
 int guarded_run(const Arguments& arguments) {
   std::string place = "kalmia";
   const auto failed = [&place](const char* message, int code) {
     print_error(place + ": " + message + "\n");
-    return code;
+    return unless_interrupted(code);
   };
   try {
-    return run(arguments, place);
+    return unless_interrupted(run(arguments, place));
   } catch (const ConfigError& e) {
     return failed(e.what(), kUsage);
   } catch (const DataError& e) {
@@ -83,5 +90,8 @@ int main(int argc, char** argv) {
   // A reader that has seen enough (`| head -1`) ends the program quietly, even if the parent
   // process had the signal ignored.
   std::signal(SIGPIPE, SIG_DFL);
+  // A limit on the size of files is an error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  kalmia::cli::open_standard_streams();
   return kalmia::cli::guarded_run(kalmia::cli::Arguments(argv + 1, argv + argc));
 }

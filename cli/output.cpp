@@ -1,6 +1,8 @@
 #include "output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,13 +22,24 @@ namespace fs = std::filesystem;
   throw IoError(fmt::format("standard output: {}", std::strerror(errno)));
 }
 
-// Whether both names lead to one file, through links as well.
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
+// Whether an input, "-" for standard input, is this file, through links as well.
+bool is_input(const std::string& file, const std::string& input) {
+  struct stat of_file = {}, of_input = {};
+  if (stat(file.c_str(), &of_file) != 0) return false;
+  const int found = input == "-" ? fstat(STDIN_FILENO, &of_input) : stat(input.c_str(), &of_input);
+  return found == 0 && of_file.st_dev == of_input.st_dev && of_file.st_ino == of_input.st_ino;
 }
 
 }  // namespace
+
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest number that is free: this one. The wrong way round, so that its use is an error.
+    [[maybe_unused]] const int opened =
+        open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
 
 void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed();
@@ -45,7 +58,7 @@ void check_output(const std::string& path, const std::vector<std::string>& input
   const fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status)) throw IoError("cannot write " + path + ": it is a directory");
   for (const std::string& input : inputs) {
-    if (input != "-" && !fs::is_character_file(status) && same_file(path, input))
+    if (!fs::is_character_file(status) && is_input(path, input))
       throw ConfigError(path + ": is both input and output; give the output another name");
   }
   fs::path folder = fs::path(path).parent_path();

@@ -37,4 +37,10 @@ class NumericalError : public Error {
   using Error::Error;
 };
 
+/// Work that its progress function stopped before there was a result.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace kalmia

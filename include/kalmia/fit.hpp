@@ -195,7 +195,7 @@ struct FitProgress {
 enum class StopReason {
   Finished,        ///< all updates were made
   Patience,        ///< no better held-out loss for TrainOptions::patience checks
-  Interrupted,     ///< the progress function said so
+  Interrupted,     ///< the progress function said so, after the static stage
   Failures,        ///< losses that were not finite, in spite of smaller rates
   NoNetworks,      ///< none were asked for
   LittleData,      ///< too few measured values for networks

@@ -13,6 +13,7 @@
 #include "audio/gain_fit.hpp"
 #include "audio/shipped_gains.hpp"
 #include "base/atomic_file.hpp"
+#include "base/threads.hpp"
 #include "data/file_bytes.hpp"
 #include "data/sound_reader.hpp"
 #include "data/sound_writer.hpp"
@@ -255,7 +256,8 @@ void DenoiseOptions::validate() const {
   rule(fit_seconds > 0, fmt::format("fit_seconds = {}, but it must be > 0", fit_seconds));
   rule(raw_rate >= 0, fmt::format("raw_rate = {}, but it must be >= 1, or 0: not raw", raw_rate));
   rule(raw_channels >= 1, fmt::format("raw_channels = {}, but it must be >= 1", raw_channels));
-  rule(threads >= 0, fmt::format("threads = {}, but it must be >= 0", threads));
+  rule(threads_allowed(threads),
+       fmt::format("threads = {}, but it must be {}", threads, kThreadsRule));
   const bool networks = method != "wiener";
   rule(networks || !fit, "fit trains networks, but the method is wiener");
   rule(networks || model.empty(), "model names networks, but the method is wiener");

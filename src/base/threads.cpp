@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <system_error>
+
+#include "kalmia/error.hpp"
 
 namespace kalmia {
 namespace {
@@ -34,11 +38,21 @@ int hardware_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+void check_threads(int threads) {
+  if (!threads_allowed(threads))
+    throw ConfigError("threads = " + std::to_string(threads) + ", but it must be " + kThreadsRule);
+}
+
 ThreadTeam::ThreadTeam(int size) {
-  const int team = size > 0 ? size : hardware_threads();
+  check_threads(size);
+  const int team = size > 0 ? size : std::min(hardware_threads(), kMostThreads);
   workers_.reserve(static_cast<std::size_t>(team - 1));
-  for (int thread = 1; thread < team; ++thread)
-    workers_.emplace_back([this, thread] { work(thread); });
+  try {
+    for (int thread = 1; thread < team; ++thread)
+      workers_.emplace_back([this, thread] { work(thread); });
+  } catch (const std::system_error&) {
+    // A limit on processes or on memory: the rest will do.
+  }
 }
 
 ThreadTeam::~ThreadTeam() {

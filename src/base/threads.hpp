@@ -15,6 +15,15 @@ namespace kalmia {
 /// Threads the machine offers to this process; at least 1.
 int hardware_threads();
 
+/// More threads than this are refused.
+inline constexpr int kMostThreads = 1024;
+inline constexpr const char* kThreadsRule = "in 0..1024; 0: all the machine has";
+
+inline bool threads_allowed(int threads) { return threads >= 0 && threads <= kMostThreads; }
+
+/// Throws ConfigError unless they are allowed.
+void check_threads(int threads);
+
 /// A team of `size` threads, the caller's included. `run` hands out tasks 0..count-1 in
 /// order to whichever thread is free. Which thread runs a task must not matter to its result:
 /// that is what makes results independent of the number of threads. Threads without work wait awake
@@ -22,7 +31,8 @@ int hardware_threads();
 /// a sleeper takes longer than that.
 class ThreadTeam {
  public:
-  /// `size` = 0 takes all the machine's threads.
+  /// `size` = 0 takes all the machine's threads. Where the system does not let as many start, those
+  /// that did are the team. Throws ConfigError as check_threads.
   explicit ThreadTeam(int size = 0);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;

@@ -119,8 +119,7 @@ std::vector<LinePlan> plan_lines(const MeasurementsView& y) {
 }
 
 int team_size(int threads, const std::vector<LinePlan>& plans) {
-  if (threads < 0)
-    throw ConfigError("threads = " + std::to_string(threads) + ", but it must be >= 0");
+  check_threads(threads);
   const int wanted = threads == 0 ? hardware_threads() : threads;
   return std::clamp(static_cast<int>(plans.size()), 1, wanted);
 }

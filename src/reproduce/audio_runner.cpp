@@ -61,6 +61,8 @@ class AudioRunner {
       if (stopped_) return;
       try {
         run_cell(cells_[static_cast<std::size_t>(index)]);
+      } catch (const Interrupted&) {
+        stopped_ = true;  // a fit that was told to stop
       } catch (...) {
         stopped_ = true;  // what is thrown ends the run: nobody waits for the other cells
         throw;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/atomic_file.hpp"
+#include "base/threads.hpp"
 #include "reproduce/curves.hpp"
 #include "reproduce/outcome.hpp"
 #include "reproduce/provenance.hpp"
@@ -29,7 +30,6 @@ constexpr const char *kRowsCsv = "rows.csv", *kRowsJson = "rows.json",
 constexpr int kSmallestSize = 64;
 constexpr int kCheckedSteps = 64;
 constexpr int kLongestTest = 1 << 20;
-constexpr int kMostThreads = 1024;
 
 // A cell that learned nothing stands for all sizes.
 std::vector<ReproduceRow> rows_of(const std::vector<FinishedCell>& cells,
@@ -140,8 +140,7 @@ ReproduceOptions ReproduceOptions::resolved() const {
   require(full.validation >= 64 && full.validation <= kLongestTest, "validation", full.validation,
           lengths);
   require(full.test >= 64 && full.test <= kLongestTest, "test", full.test, lengths);
-  require(threads >= 0 && threads <= kMostThreads, "threads", threads,
-          "in 0.." + std::to_string(kMostThreads));
+  require(threads_allowed(threads), "threads", threads, kThreadsRule);
   if (!wrong.empty()) throw ConfigError("reproduce: invalid options:" + wrong);
   (void)with_methods(whole, methods);
   return full;

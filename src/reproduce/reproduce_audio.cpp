@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/atomic_file.hpp"
+#include "base/threads.hpp"
 #include "reproduce/audio_methods.hpp"
 #include "reproduce/audio_rows.hpp"
 #include "reproduce/audio_runner.hpp"
@@ -23,7 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "KALMIA_SPEECH_COMMANDS";
 constexpr int kMostUtterances = 100000;
-constexpr int kMostThreads = 1024;
 
 std::vector<std::string> default_folders() {
   const char* const value = std::getenv(kVariable);

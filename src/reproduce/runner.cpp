@@ -78,6 +78,8 @@ class Runner {
       if (stopped_) return;
       try {
         run_cell(static_cast<std::size_t>(index));
+      } catch (const Interrupted&) {
+        stopped_ = true;  // a fit that was told to stop
       } catch (...) {
         stopped_ = true;  // what is thrown ends the run: nobody waits for the other cells
         throw;

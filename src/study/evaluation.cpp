@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/threads.hpp"
 #include "kalmia/simulate.hpp"
 #include "study/scores.hpp"
 #include "study/whiteness.hpp"
@@ -206,7 +207,7 @@ Dataset shown_data(const Dataset& data, const EvaluateOptions& o) {
   require(o.hide >= 0 && o.hide < 1, "hide", o.hide, "in [0, 1)");
   require(o.hide_run >= 1 && std::isfinite(o.hide_run), "hide_run", o.hide_run, ">= 1 and finite");
   require(o.horizon >= 0 && o.horizon <= 100000, "horizon", o.horizon, "in 0..100000");
-  require(o.threads >= 0, "threads", o.threads, ">= 0");
+  require(threads_allowed(o.threads), "threads", o.threads, kThreadsRule);
   if (o.hide == 0 && o.hide_run != EvaluateOptions{}.hide_run)
     wrong +=
         fmt::format("\n  hide_run = {} has no effect: nothing is hidden; set hide", o.hide_run);

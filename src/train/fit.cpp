@@ -86,11 +86,11 @@ class Fitter {
   FitResult run() {
     split();
     choose_prior();
+    if (stopped_)
+      throw Interrupted("the fit was stopped before its static model was done");
     std::vector<train::Member> members;
     const auto progress = [this](FitProgress& now) { return report(now); };
-    if (stopped_) {
-      summary_.stop_reason = StopReason::Interrupted;
-    } else if (options_.model.hidden == 0) {
+    if (options_.model.hidden == 0) {
       summary_.stop_reason = StopReason::NoNetworks;
     } else if (little_data_) {
       summary_.stop_reason = StopReason::LittleData;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "base/threads.hpp"
 #include "kalman/student.hpp"
 #include "train/tails.hpp"
 
@@ -237,7 +238,7 @@ void FitOptions::validate() const {
         "finite and >= 0 (0 turns clipping off)");
   check(train.weight_decay >= 0 && std::isfinite(train.weight_decay), "train.weight_decay",
         train.weight_decay, "finite and >= 0");
-  check(train.threads >= 0 && train.threads <= 4096, "train.threads", train.threads, "in 0..4096");
+  check(threads_allowed(train.threads), "train.threads", train.threads, kThreadsRule);
   if (!wrong.empty()) throw ConfigError("invalid options:" + wrong);
 }
 

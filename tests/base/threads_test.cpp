@@ -1,13 +1,18 @@
 #include "base/threads.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "kalmia/error.hpp"
 
 namespace kalmia {
 namespace {
@@ -19,6 +24,33 @@ INSTANTIATE_TEST_SUITE_P(Sizes, ThreadTeamOfSize, ::testing::Range(1, 5),
 TEST(HardwareThreads, IsAtLeastOne) {
   EXPECT_GE(hardware_threads(), 1);
   EXPECT_EQ(ThreadTeam().size(), hardware_threads());
+}
+
+TEST(ThreadTeam, OfASizeThatMakesNoSenseIsRefused) {
+  EXPECT_THROW(ThreadTeam(-1), ConfigError);
+  EXPECT_THROW(ThreadTeam(100000), ConfigError);
+}
+
+// Root is exempt from limits on processes; memory for stacks is limited for all.
+TEST(ThreadTeam, TakesThoseThatStart) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need all the address space there is";
+#endif
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  long pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit small = before;
+  small.rlim_cur = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE) + (40L << 20));
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &small), 0);
+  {
+    ThreadTeam team(64);  // of 8 MB each
+    EXPECT_LT(team.size(), 64);
+    std::atomic<int> sum = 0;
+    team.run(100, [&](int index, int) { sum += index; });
+    EXPECT_EQ(sum, 4950);
+  }
+  ::setrlimit(RLIMIT_AS, &before);
 }
 
 TEST_P(ThreadTeamOfSize, RunsEveryIndexOnce) {

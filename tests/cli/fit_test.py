@@ -147,23 +147,30 @@ class Interrupt(ProgramTest):
 
     def test_keeps_the_best_model(self):
         self.track()
-        program = self.start("networks", "track.csv")
-        program.send_signal(signal.SIGINT)
-        output, messages = program.communicate(timeout=60)
-        self.assertEqual(program.returncode, 0, messages)
-        self.assertIn("interrupted", output)
-        self.assertIn("stopping", messages)
-        self.succeed("smooth", "a.kalmia", "track.csv", "-o", "out.csv")
-        info = json.loads(self.succeed("info", "a.kalmia", "--json"))
-        self.assertEqual(info["training"]["summary"]["stop_reason"], "interrupted")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            program = self.start("networks", "track.csv")
+            program.send_signal(number)
+            output, messages = program.communicate(timeout=60)
+            self.assertEqual(program.returncode, 128 + number, messages)
+            self.assertIn("interrupted", output)
+            self.assertIn("stopping", messages)
+            self.succeed("smooth", "a.kalmia", "track.csv", "-o", "out.csv")
+            info = json.loads(self.succeed("info", "a.kalmia", "--json"))
+            self.assertEqual(info["training"]["summary"]["stop_reason"], "interrupted")
+            (self.folder / "a.kalmia").unlink()
 
-    def test_in_the_first_stage_keeps_a_model_too(self):
+    def test_in_the_first_stage_there_is_no_model_yet(self):
         self.track(steps=20000)
-        program = self.start("static", "track.csv")
-        program.send_signal(signal.SIGINT)
-        _, messages = program.communicate(timeout=60)
-        self.assertEqual(program.returncode, 0, messages)
-        self.succeed("smooth", "a.kalmia", "track.csv", "-o", "out.csv")
+        (self.folder / "a.kalmia").write_text("an earlier model")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            program = self.start("static", "track.csv")
+            program.send_signal(number)
+            _, messages = program.communicate(timeout=60)
+            self.assertEqual(program.returncode, 128 + number, messages)
+            self.assertIn("stopped before its static model was done: a.kalmia is not written", messages)
+            self.assertEqual((self.folder / "a.kalmia").read_text(), "an earlier model")
+            self.assertEqual(sorted(path.name for path in self.folder.iterdir()),
+                             ["a.kalmia", "track.csv"])
 
     def test_twice_ends_at_once(self):
         # Each update takes so long that the second signal comes before the first one is noticed.

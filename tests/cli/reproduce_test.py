@@ -89,7 +89,7 @@ class Reproduce(ProgramTest):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         output, said = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 0, said)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT, said)
         self.assertIn("what is finished is kept", said)
         result = json.loads(output)
         self.assertFalse(result["provenance"]["complete"])
