@@ -166,10 +166,10 @@ class Abuse(ProgramTest):
                 elif 1 not in closed:
                     self.assertEqual(code, 0, what)
 
-    def limits(self, which, values, user=None):
+    def limits(self, which, values, user=None, cases=CASES):
         """Runs every command with each of the limits; how many of the runs succeeded."""
         good = 0
-        for case in CASES:
+        for case in cases:
             if case.output is not None:
                 self.whole_output(case)
             for value in values:
@@ -205,7 +205,13 @@ class Abuse(ProgramTest):
         for parent in Path(PROGRAM).parents:
             if parent.stat().st_mode & 0o5 != 0o5:
                 self.skipTest(f"{parent} is closed to other users, so they cannot run the program")
-        self.assertEqual(self.limits(resource.RLIMIT_NPROC, (0, 1), user=NOBODY) > 0, True)
+        # The program goes on with the threads that start: one of eight, or two.
+        for words in (["fit", "track.csv", *SMALL_FIT], ["smooth", "track.kalmia", "track.csv"]):
+            output = "out.kalmia" if words[0] == "fit" else "out.csv"
+            case = Case([*words, "--threads", "8", "-o", output], output)
+            good = self.limits(resource.RLIMIT_NPROC, (1, 2), user=NOBODY, cases=(case,))
+            self.assertEqual(good, 4, words[0])
+        self.limits(resource.RLIMIT_NPROC, (0,), user=NOBODY)
 
     def test_signals(self):
         for case in CASES:
