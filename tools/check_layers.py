@@ -79,6 +79,7 @@ SPANNING = {
     "train/scaling": "units do not matter, to the bit",
     "study/calibration": "bars of 95 % hold 95 %, over data drawn from each linear prior",
     "study/figures": "docs/figures.md on a small scale: fit and evaluate together",
+    "study/network_figures": "a figure of every network model: fit and evaluate together",
     "model/allocation": "no hot loop of the model allocates",
     "model/carry": "a series cut into windows equals the whole",
     "model/invariants": "the same properties for all models, precisions and instruction sets",
