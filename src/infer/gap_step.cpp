@@ -36,9 +36,10 @@ void GapStep::set(const model::LearnedModel<T>& model, const double* measured, c
   lost = 0;
   if (!any_missing(measured, static_cast<int>(M))) return;
   const model::ModelDescription& description = model.description();
-  std::vector<double> predicted(M);
-  model.measure(x, predicted.data());
-  const std::vector<double> H = model.emission_at(x);
+  model.measure(x, predicted_.data());
+  const bool bent = model.expert().emission != nullptr;
+  if (bent) H_ = model.emission_at(x);
+  const std::vector<double>& H = bent ? H_ : model.expert().H;
   for (std::size_t m = 0; m < M; ++m) {
     if (!std::isnan(measured[m])) continue;
     const double variance = variance_along(H.data() + m * N, P, N);
@@ -47,7 +48,7 @@ void GapStep::set(const model::LearnedModel<T>& model, const double* measured, c
     if (!description.climate.measured_spread.empty())
       lost = std::max(lost, squared_share(variance, description.climate.measured_spread[m]));
     const bool shows = description.gap_trust > 0 && !std::isnan(last[m]);
-    if (shows && std::isfinite(predicted[m])) shown[m] = predicted[m];
+    if (shows && std::isfinite(predicted_[m])) shown[m] = predicted_[m];
   }
 }
 

@@ -24,7 +24,9 @@ namespace kalmia::infer {
 /// A model whose gap_trust is 0 shows its networks nothing of missing values: their residual rests.
 struct GapStep {
   explicit GapStep(int meas_dim)
-      : shown(static_cast<std::size_t>(meas_dim)), trust(static_cast<std::size_t>(meas_dim)) {}
+      : shown(static_cast<std::size_t>(meas_dim)),
+        trust(static_cast<std::size_t>(meas_dim)),
+        predicted_(static_cast<std::size_t>(meas_dim)) {}
 
   /// `measured` (NaN = missing) and `last` (the last value of each channel, NaN: none yet) have M
   /// numbers, x and P are the state's, all in the model's units.
@@ -35,6 +37,10 @@ struct GapStep {
   std::vector<double> shown;  ///< what the networks read, M; NaN: nothing
   std::vector<double> trust;  ///< M, in 0..1
   double lost = 0;            ///< in 0..1
+
+ private:
+  std::vector<double> predicted_;  // h(x)
+  std::vector<double> H_;          // of a nonlinear emission, at x
 };
 
 /// Whether any of M values is missing.
