@@ -1,6 +1,7 @@
 #include "stream_answers.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <iterator>
 #include <utility>
 
+#include "descriptor.hpp"
 #include "kalmia/error.hpp"
 #include "report.hpp"
 
@@ -90,7 +92,7 @@ void StreamAnswers::flush() {
     const ssize_t count = write(STDOUT_FILENO, text_.data() + sent, text_.size() - sent);
     if (count >= 0) {
       sent += static_cast<std::size_t>(count);
-    } else if (errno != EINTR) {
+    } else if (!try_again(STDOUT_FILENO, POLLOUT)) {
       throw IoError(fmt::format("standard output: {}", std::strerror(errno)));
     }
   }
