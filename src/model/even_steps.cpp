@@ -6,6 +6,7 @@
 
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::model {
 namespace {
@@ -48,8 +49,8 @@ void require_possible(const Dataset& data, const Series& series, std::size_t k, 
   const double length = series.t[k] - series.t[k - 1];
   if (length <= kMostEmptySteps * dt) return;
   throw DataError((data.source.empty() ? "the data" : data.source) +
-                  (series.key.empty() ? "" : ", series \"" + series.key + "\"") + ", step " +
-                  std::to_string(k + 1) + ": the time since the step before is " +
+                  (series.key.empty() ? "" : ", series \"" + printable(series.key) + "\"") +
+                  ", step " + std::to_string(k + 1) + ": the time since the step before is " +
                   kalman::number_text(length) + ", more than " + std::to_string(kMostEmptySteps) +
                   " times the usual " + kalman::number_text(dt) +
                   "; is it in the right unit? Cut the data into two series there, or take a prior "

@@ -11,6 +11,7 @@
 #include "data/value_checks.hpp"
 #include "infer/model_impl.hpp"
 #include "kalman/matrix_checks.hpp"
+#include "kalmia/text.hpp"
 #include "model/even_steps.hpp"
 #include "model/outliers.hpp"
 #include "model/state_size.hpp"
@@ -52,7 +53,7 @@ constexpr double kStartTails = 4;
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
   return text.empty() ? "none" : text;
 }
 
@@ -217,7 +218,7 @@ class Fitter {
     for (std::size_t n = 0; n < N; ++n) {
       bool seen = false;
       for (std::size_t i = n; i < expert.H.size(); i += N) seen = seen || expert.H[i] != 0;
-      if (!seen) unseen += (unseen.empty() ? "" : ", ") + expert.state_names[n];
+      if (!seen) unseen += (unseen.empty() ? "" : ", ") + printable(expert.state_names[n]);
     }
     if (!unseen.empty())
       summary_.notes.push_back(std::string("a recurrent ") + (filter ? "filter" : "smoother") +
@@ -495,8 +496,9 @@ void check_data(const Dataset& data) {
   if (data.y_names.empty()) throw DataError("fit: the data have no measured columns");
   for (const Series& series : data.series)
     if (series.y.size() != static_cast<std::size_t>(series.steps) * data.y_names.size())
-      throw DataError("fit: series \"" + series.key + "\" has " + std::to_string(series.y.size()) +
-                      " values, but " + std::to_string(series.steps) + " steps of " +
+      throw DataError("fit: series \"" + printable(series.key) + "\" has " +
+                      std::to_string(series.y.size()) + " values, but " +
+                      std::to_string(series.steps) + " steps of " +
                       std::to_string(data.y_names.size()) + " channels");
   data::check_stds(data);
 }
