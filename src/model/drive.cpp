@@ -73,7 +73,7 @@ void check_time(const Dataset& data, TimeKind kind, double dt, const std::string
                     "; name the column with --time, or fit a model without time");
   if (has_time && kind == TimeKind::None)
     throw DataError(place + ": there is time" +
-                    (data.time_name.empty() ? "" : " (column " + data.time_name + ")") +
+                    (data.time_name.empty() ? "" : " (column " + printable(data.time_name) + ")") +
                     ", but the model was fitted without, and counts steps; take the time out of "
                     "the data, or fit a model with time");
   const bool has_steps =

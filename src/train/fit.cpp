@@ -1,6 +1,8 @@
 // kalmia::fit: from data to a model, stage by stage.
 #include "kalmia/fit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -36,6 +38,8 @@ using kalman::number_text;
 constexpr double kFewestValues = 500;
 // The same where the held-out part, or what is left for training, has fewer than this.
 constexpr double kFewestHeldOut = 20;
+// With fewer degrees of freedom left, the size of noise is known to less than a quarter of it.
+constexpr double kFewestFree = 8;
 // With fewer, static models are tried too that are wary of small process noise: they take any that
 // is below these shares of the usual step for suspiciously small.
 constexpr double kFewValues = 5000;
@@ -71,7 +75,7 @@ std::vector<model::ChannelStatistics> statistics_of(const Dataset& data,
 class Fitter {
  public:
   Fitter(const Dataset& data, const Dataset& all, const model::DriveStatistics& drive,
-         const FitOptions& options, const DataOptions& data_options,
+         std::size_t empty_ends, const FitOptions& options, const DataOptions& data_options,
          const std::function<bool(const FitProgress&)>& progress)
       : data_(data),
         all_(all),
@@ -82,7 +86,9 @@ class Fitter {
         channels_(statistics_of(data, options.model)),
         drive_(drive),
         noise_(train::noise_of(data, options.model)),
-        start_(Clock::now()) {}
+        start_(Clock::now()) {
+    summary_.empty_end_steps = empty_ends;
+  }
 
   FitResult run() {
     split();
@@ -171,7 +177,18 @@ class Fitter {
       summary_.training_steps += static_cast<std::size_t>(each.steps());
     for (const train::HeldOut& each : split_.held_out)
       summary_.held_out_steps += static_cast<std::size_t>(each.stretch.end - each.score_from);
+    note_empty_ends();
     note_time();
+  }
+
+  void note_empty_ends() {
+    const std::size_t rows = summary_.empty_end_steps;
+    if (rows > 0)
+      summary_.notes.push_back(
+          rows == 1
+              ? std::string("1 row without measurements at the end of a series was not used")
+              : fmt::format("{} rows without measurements at the ends of series were not used",
+                            rows));
   }
 
   void split_by_share(const std::vector<int>& lengths) {
@@ -203,8 +220,8 @@ class Fitter {
 
   void note_time() {
     if (drive_.irregular)
-      summary_.notes.push_back("time steps differ (median " + number_text(drive_.dt) +
-                               ", one differs by " + number_text(drive_.furthest) + ")");
+      summary_.notes.push_back(fmt::format(
+          "time steps differ (median {:.4g}, one differs by {:.4g})", drive_.dt, drive_.furthest));
   }
 
   // Of a recurrent model the likelihood sees what is measured, and nothing else ties states down.
@@ -223,6 +240,30 @@ class Fitter {
     if (!unseen.empty())
       summary_.notes.push_back(std::string("a recurrent ") + (filter ? "filter" : "smoother") +
                                " estimates what is measured alone, not " + unseen);
+  }
+
+  // The first values of a series go into where its states begin.
+  void count_freedom() {
+    const auto N = static_cast<double>(model::expert_of(static_->description).state_dim());
+    double beyond = 0;
+    for (const Series& series : data_.series)
+      beyond += std::max(0.0, static_cast<double>(std::ranges::count_if(
+                                  series.y, [](double y) { return !std::isnan(y); })) -
+                                  N);
+    const int learned = static_->free_parameters;
+    summary_.degrees_of_freedom = beyond - learned;
+    if (summary_.degrees_of_freedom >= kFewestFree) return;
+    const std::string how_many = fmt::format(
+        "too few data: of {} measured values {} go into the states that series begin with and {} "
+        "into what is learned",
+        values_, values_ - beyond, learned);
+    summary_.notes.push_back(
+        summary_.degrees_of_freedom < 1
+            ? how_many + "; nothing is left to tell how wrong it is, and error bars mean nothing"
+            : how_many +
+                  fmt::format("; the {} that are left tell the size of error bars to {:.0f} % only",
+                              summary_.degrees_of_freedom,
+                              100 / std::sqrt(2 * summary_.degrees_of_freedom)));
   }
 
   // What the user gave and the model does not use.
@@ -373,6 +414,7 @@ class Fitter {
     summary_.prior = static_->description.prior.name;
     summary_.prior_chosen = automatic;
     note_unmeasured();
+    count_freedom();
     summary_.parameters = learned_parameters(static_->description);
     note_constants(kept);
     summary_.static_held_out = summary_.best_held_out = best;
@@ -533,6 +575,18 @@ void check_validation(const Dataset& data, const Dataset& validation) {
                     number_text(kFewestHeldOut) + " are needed to choose a model by");
 }
 
+// Steps after the last that has a value.
+std::size_t empty_end_steps(const Dataset& data) {
+  const std::size_t M = data.y_names.size();
+  std::size_t steps = 0;
+  for (const Series& series : data.series) {
+    const auto last = std::find_if(series.y.rbegin(), series.y.rend(),
+                                   [](double value) { return !std::isnan(value); });
+    steps += static_cast<std::size_t>(last - series.y.rbegin()) / M;
+  }
+  return steps;
+}
+
 // How many empty steps a long one becomes.
 int most_empty_steps(const ModelOptions& options) {
   const bool named =
@@ -550,7 +604,9 @@ FitResult fit(const Dataset& data, const FitOptions& options, const DataOptions&
   check_data(data);
   const model::DriveStatistics drive = model::drive_statistics(data);
   const model::EvenSteps even(data, drive.dt, most_empty_steps(options.model));
-  return Fitter(even.data(), even.data(), drive, options, data_options, progress).run();
+  return Fitter(even.data(), even.data(), drive, empty_end_steps(data), options, data_options,
+                progress)
+      .run();
 }
 
 FitResult fit(const Dataset& data, const Dataset& validation, const FitOptions& options,
@@ -565,7 +621,9 @@ FitResult fit(const Dataset& data, const Dataset& validation, const FitOptions& 
   Dataset all = even.data();
   all.series.insert(all.series.end(), even_validation.data().series.begin(),
                     even_validation.data().series.end());
-  return Fitter(even.data(), all, drive, options, data_options, progress).run();
+  return Fitter(even.data(), all, drive, empty_end_steps(data) + empty_end_steps(validation),
+                options, data_options, progress)
+      .run();
 }
 
 }  // namespace kalmia

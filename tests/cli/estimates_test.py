@@ -39,6 +39,23 @@ class EstimatesTest(ProgramTest):
         support.write_rows(self.folder / name, "t,r,b," + names, rows)
 
 
+class Turns(EstimatesTest):
+    def test_a_fitted_turn_estimates_its_own_data(self):
+        # Positions without any direction look like fast turns; long gaps show what those lead to.
+        source = random.Random(8)
+        rows, at, t = [], [0, 0], 0
+        for _ in range(30):
+            t += source.choice((1, 1, 1, 1, 30, 300))
+            at = [value + source.gauss(0, 1) for value in at]
+            rows.append(",".join(map(repr, (t, *(value + source.gauss(0, 0.3) for value in at)))))
+        support.write_rows(self.folder / "walk.csv", "t,y1,y2", rows)
+        self.succeed("fit", "walk.csv", "--prior", "coordinated-turn", *STATIC, "-o", "m.kalmia")
+        for command in ("filter", "smooth", "forecast"):
+            for row in self.table(command, "m.kalmia", "walk.csv"):
+                for name in ("y1", "y2"):
+                    self.assertLess(abs(float(row[name])), 1e4, (command, row))
+
+
 class Columns(EstimatesTest):
     def test_do_not_depend_on_the_prior(self):
         support.write_track(self.folder / "track.csv")
