@@ -6,7 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include "kalmia/error.hpp"
 #include "system_config.hpp"
@@ -19,10 +19,11 @@ std::string read_text(const std::string& path) {
   if (std::filesystem::is_directory(path))
     throw IoError(path + ": is a directory, but a configuration is a file");
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf() || file.eof()))
+  std::string text;
+  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file || file.bad())
     throw IoError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-  return text.str();
+  return text;
 }
 
 toml::table parse(const std::string& path) {

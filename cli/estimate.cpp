@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "kalmia/error.hpp"
+#include "kalmia/text.hpp"
 #include "output.hpp"
 #include "report.hpp"
 
@@ -28,9 +29,10 @@ void report(const EstimateCommand& command, const Estimates& estimates) {
     if (!command.inputs.empty()) json["inputs"] = command.inputs;
     print_json(json);
   } else if (!command.common.quiet && command.output != "-") {
-    print(fmt::format("{}: {} steps in {} series; columns {}\n", command.output,
-                      total_steps(estimates), estimates.series.size(),
-                      fmt::join(estimates.state_names, ", ")));
+    print(printable(fmt::format("{}: {} steps in {} series; columns {}", command.output,
+                                total_steps(estimates), estimates.series.size(),
+                                fmt::join(estimates.state_names, ", "))) +
+          "\n");
   }
 }
 

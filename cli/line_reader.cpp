@@ -1,12 +1,14 @@
 #include "line_reader.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "descriptor.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::cli {
@@ -29,6 +31,15 @@ bool LineReader::next(std::string_view& line) {
   };
   for (;;) {
     const char* const start = buffer_.data();
+    if (too_long_) {
+      // What is left of that line is read and forgotten.
+      const void* const feed = std::memchr(start + begin_, '\n', end_ - begin_);
+      begin_ = feed ? static_cast<std::size_t>(static_cast<const char*>(feed) - start) + 1 : end_;
+      scanned_ = begin_;
+      too_long_ = feed == nullptr;
+      if (too_long_ && !fill()) return false;
+      continue;
+    }
     if (const void* feed = std::memchr(start + scanned_, '\n', end_ - scanned_)) {
       const auto at = static_cast<std::size_t>(static_cast<const char*>(feed) - start);
       give(at, at + 1);
@@ -50,9 +61,14 @@ bool LineReader::fill() {
     scanned_ -= begin_;
     begin_ = 0;
   }
-  if (end_ >= kLongestLine)
-    throw DataError(fmt::format("<stdin>:{}: the line is longer than {} characters",
-                                line_number_ + 1, kLongestLine));
+  if (end_ >= kLongestLine) {
+    begin_ = scanned_ = end_;
+    too_long_ = true;
+    throw DataError(fmt::format(
+        "<stdin>:{}: the line is longer than {} characters, but a line holds the values "
+        "of one step",
+        ++line_number_, kLongestLine));
+  }
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   before_read_();
   for (;;) {
@@ -61,7 +77,8 @@ bool LineReader::fill() {
       end_ += static_cast<std::size_t>(count);
       return count > 0;
     }
-    if (errno != EINTR) throw IoError(fmt::format("standard input: {}", std::strerror(errno)));
+    if (!try_again(descriptor_, POLLIN))
+      throw IoError(fmt::format("standard input: {}", std::strerror(errno)));
   }
 }
 

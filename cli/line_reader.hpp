@@ -16,10 +16,11 @@ class LineReader {
   LineReader(int descriptor, std::function<void()> before_read);
 
   /// The next line without its end; false at the end of the input. The text is valid until the next
-  /// call. Throws IoError, and DataError for a line of more than a megabyte.
+  /// call. Throws IoError, and DataError for a line of more than a megabyte: as soon as it is that
+  /// long, wherever it ends. The call after that goes on behind its end.
   bool next(std::string_view& line);
 
-  /// Number of the line that `next` gave last, from 1.
+  /// Number of the line that `next` gave or refused last, from 1.
   std::size_t line_number() const { return line_number_; }
 
  private:
@@ -33,6 +34,7 @@ class LineReader {
   std::size_t scanned_ = 0;  ///< up to here there is no line feed
   std::size_t end_ = 0;      ///< of what was read
   std::size_t line_number_ = 0;
+  bool too_long_ = false;  ///< inside a line that was refused
 };
 
 }  // namespace kalmia::cli

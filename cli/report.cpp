@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kalmia/text.hpp"
 #include "output.hpp"
 
 namespace kalmia::cli {
@@ -14,7 +15,7 @@ constexpr std::size_t kShownEntries = 12;
 
 std::string scalar_text(const Json& value) {
   if (value.is_null() || value == "") return "none";
-  if (value.is_string()) return value.get<std::string>();
+  if (value.is_string()) return printable(value.get_ref<const std::string&>());
   if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -37,7 +38,7 @@ std::string flat_text(const Json& value) {
 
 std::string label(std::string key) {
   std::replace(key.begin(), key.end(), '_', ' ');
-  return key;
+  return printable(key);
 }
 
 void add_object(const Json& object, std::size_t indent, std::string& text);

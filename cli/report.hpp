@@ -16,7 +16,7 @@ void print_json(const Json& json);
 /// JSON text with the name of the file that was written in front.
 Json with_output(std::string_view json, const std::string& output);
 
-/// JSON as indented `key: value` lines for people.
+/// JSON as indented `key: value` lines for people; text as `printable` shows it.
 std::string json_as_text(const Json& json);
 
 /// The text with a line feed at its end, whether or not it had one.

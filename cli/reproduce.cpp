@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "command.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
@@ -36,6 +38,10 @@ std::string default_folder(const ReproduceOptions& options) {
 void print_methods(bool json) {
   Json result = Json::object();
   std::string text;
+  std::size_t width = 0;
+  for (const char* experiment : {"linear", "lorenz"})
+    for (const ReproduceMethod& method : reproduce_methods(experiment))
+      width = std::max(width, method.name.size());
   for (const char* experiment : {"linear", "lorenz"}) {
     text += fmt::format("{}:\n", experiment);
     for (const ReproduceMethod& method : reproduce_methods(experiment)) {
@@ -44,7 +50,7 @@ void print_methods(bool json) {
                                     {"self_supervised", method.self_supervised},
                                     {"smooths", method.smooths},
                                     {"in_paper", method.in_paper}});
-      text += fmt::format(" {}{:<22}{}\n", method.self_supervised ? ' ' : '*', method.name,
+      text += fmt::format(" {}{:<{}}  {}\n", method.self_supervised ? ' ' : '*', method.name, width,
                           method.description);
     }
   }

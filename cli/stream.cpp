@@ -136,9 +136,12 @@ void run_stream(const Arguments& arguments) {
     filters.step(key, y);
     answers.add(key, filters.stream());
   };
-  while (reader.next(line)) {
+  for (bool more = true; more;) {
     try {
-      at_line(reader.line_number(), answer);
+      more = reader.next(line);
+      if (more) at_line(reader.line_number(), answer);
+    } catch (const IoError&) {
+      throw;
     } catch (const Error& e) {
       if (!command.skip_bad) {
         answers.flush();

@@ -1,6 +1,7 @@
 #include "stream_answers.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,7 +10,9 @@
 #include <iterator>
 #include <utility>
 
+#include "descriptor.hpp"
 #include "kalmia/error.hpp"
+#include "kalmia/text.hpp"
 #include "report.hpp"
 
 namespace kalmia::cli {
@@ -27,6 +30,7 @@ StreamAnswers::StreamAnswers(Listing listing, bool keyed, bool json)
       covariance_(mean_.size() * mean_.size()),
       keyed_(keyed),
       json_(json),
+      terminal_(isatty(STDOUT_FILENO) == 1),
       names_(listing_.names()) {
   for (const std::string& name : listing_.names()) names_.push_back(name + "_std");
   for (const std::string& name : names_) labels_.push_back(json_text(name) + ":");
@@ -36,7 +40,7 @@ void StreamAnswers::add_header() {
   if (keyed_) text_ += "key,";
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (i > 0) text_ += ',';
-    text_ += names_[i];
+    text_ += csv_field(terminal_ ? printable(names_[i]) : names_[i]);
   }
   text_ += '\n';
 }
@@ -57,7 +61,8 @@ double StreamAnswers::moment(std::size_t i) const {
 
 void StreamAnswers::add_csv(std::string_view key) {
   if (keyed_) {
-    text_ += key;
+    // As it came: what was a field of the line is one of the answer.
+    text_ += terminal_ ? printable(key) : std::string(key);
     text_ += ',';
   }
   for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -90,7 +95,7 @@ void StreamAnswers::flush() {
     const ssize_t count = write(STDOUT_FILENO, text_.data() + sent, text_.size() - sent);
     if (count >= 0) {
       sent += static_cast<std::size_t>(count);
-    } else if (errno != EINTR) {
+    } else if (!try_again(STDOUT_FILENO, POLLOUT)) {
       throw IoError(fmt::format("standard output: {}", std::strerror(errno)));
     }
   }

@@ -14,7 +14,8 @@ namespace kalmia::cli {
 class StreamAnswers {
  public:
   /// `listing`: what answers hold. `keyed`: they begin with the key. `json`: they are JSON objects,
-  /// else CSV.
+  /// else CSV, whose names and keys are shown as `printable` has them where people read them: on a
+  /// terminal.
   StreamAnswers(Listing listing, bool keyed, bool json);
 
   /// The line that names the columns.
@@ -36,6 +37,7 @@ class StreamAnswers {
   std::vector<double> mean_, covariance_;  ///< of what is listed
   bool keyed_;
   bool json_;
+  bool terminal_;
   std::vector<std::string> names_;   ///< what is listed, then the standard deviations
   std::vector<std::string> labels_;  ///< the names as JSON writes them, each with its colon
   std::string text_;

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "kalmia/error.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::cli {
 namespace {
@@ -48,9 +49,7 @@ std::string_view cut_part(std::string_view& rest, bool commas) {
 // Text of a message, cut so that binary input does not fill the terminal.
 std::string quoted(std::string_view text) {
   constexpr std::size_t kLongest = 40;
-  std::string shown;
-  for (const char c : text.substr(0, kLongest)) shown += c >= ' ' && c != 127 ? c : '?';
-  return '"' + shown + (text.size() > kLongest ? "...\"" : "\"");
+  return '"' + printable(text.substr(0, kLongest)) + (text.size() > kLongest ? "...\"" : "\"");
 }
 
 // What else than NaN, and nothing at all, stands for a missing value.

@@ -24,6 +24,25 @@ void read_number(const std::string& name, std::string_view text, const char* rul
   value = number;
 }
 
+// A part in quotes, with those inside doubled, as a field of CSV is. Returns where the part ends,
+// at a comma or the end of the text; npos: it is not quoted so.
+std::size_t quoted_part(std::string_view text, std::size_t begin, std::string& part) {
+  constexpr std::size_t kNot = std::string_view::npos;
+  std::size_t at = text.find_first_not_of(' ', begin);
+  if (at == kNot || text[at] != '"') return kNot;
+  for (++at; at < text.size(); ++at) {
+    if (text[at] != '"') {
+      part += text[at];
+    } else if (text.substr(at + 1, 1) == "\"") {
+      part += text[at++];
+    } else {
+      const std::size_t end = std::min(text.find_first_not_of(' ', at + 1), text.size());
+      return end == text.size() || text[end] == ',' ? end : kNot;
+    }
+  }
+  return kNot;
+}
+
 }  // namespace
 
 void read_value(const std::string& name, const Texts& texts, int& value) {
@@ -77,6 +96,12 @@ std::vector<std::string> split_at_commas(std::string_view text) {
   std::vector<std::string> parts;
   if (text.empty()) return parts;
   for (std::size_t begin = 0; begin <= text.size();) {
+    std::string quoted;
+    if (const std::size_t end = quoted_part(text, begin, quoted); end != std::string_view::npos) {
+      parts.push_back(std::move(quoted));
+      begin = end + 1;
+      continue;
+    }
     const std::size_t end = std::min(text.find(',', begin), text.size());
     std::string_view part = text.substr(begin, end - begin);
     while (part.starts_with(' ')) part.remove_prefix(1);

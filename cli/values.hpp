@@ -40,7 +40,8 @@ constexpr std::string_view value_name(const std::vector<std::string>&) { return 
 /// "learning_rate" -> "--learning-rate".
 std::string option_name(std::string_view field);
 
-/// The parts of a text between commas, without the spaces around them; none for an empty text.
+/// The parts of a text between commas, without the spaces around them; none for an empty text. A
+/// part with commas or spaces of its own stands in quotes, as in CSV: "a, b",c.
 std::vector<std::string> split_at_commas(std::string_view text);
 
 }  // namespace kalmia::cli

@@ -51,8 +51,20 @@ struct ForecastScore {
   std::optional<double> coverage95;  ///< share within the 95 % bars
 };
 
+/// Mean square errors of one measured channel, in its own unit; as those of all channels in
+/// Evaluation.
+struct ChannelScore {
+  std::string name;
+  double scale = 0;  ///< standard deviation of its measured values
+  std::optional<double> mse_raw, mse_filtered, mse_smoothed;
+  std::optional<double> gap_mse_interpolated, gap_mse_filtered, gap_mse_smoothed;
+  std::optional<double> hidden_mse_interpolated, hidden_mse_filtered, hidden_mse_smoothed;
+  std::optional<double> reducible_error;
+};
+
 /// Figures that do not apply are empty (null in JSON). Errors are mean squares over all channels
-/// and steps, in the user's units; where the truth is NaN there is nothing to compare. A value that
+/// and steps, in the user's units, so that channels of large numbers decide them (`channels` has
+/// those of each); where the truth is NaN there is nothing to compare. A value that
 /// EvaluateOptions::hide took away counts as missing.
 struct Evaluation {
   std::size_t steps = 0;
@@ -90,13 +102,16 @@ struct Evaluation {
   std::optional<double> whiteness_p;
   /// The self-supervised error less the noise: mean square of y - h(x[k|<k]) less tr(R) / M (with
   /// missing values: less R_mm of each value), an estimate of the prediction's own error that needs
-  /// no truth.
+  /// no truth. It is negative where measurements are predicted better than the noise of the model
+  /// allows: that is smaller than the model has it, or lasts from step to step.
   std::optional<double> reducible_error;
   /// What the trained smoother's prediction of a measurement has seen of it (Model::leak); far
   /// above 0, its likelihood and error bars cannot be believed.
   std::optional<double> leak;
   /// Of 1, 2, ... steps ahead (EvaluateOptions::horizon).
   std::vector<ForecastScore> forecasts;
+  /// One for each measured channel.
+  std::vector<ChannelScore> channels;
 
   std::string to_text() const;
   std::string to_json() const;

@@ -52,8 +52,8 @@ struct ModelOptions {
   /// channel. `auto`: as the data say, else `learn`.
   std::string noise = "auto";
   /// Tails of the measurement noise: `gaussian`, the degrees of freedom of Student's t (`4`;
-  /// outliers then count less), or `learn`. The noise's standard deviation is then that of its core:
-  /// the scale of Student's t.
+  /// outliers then count less), or `learn`. The noise's standard deviation is then that of its
+  /// core: the scale of Student's t.
   std::string tails = "gaussian";
   /// What reads the measurements: `gru` (the paper's), `lstm`, or `conv`, a causal convolution.
   std::string encoder = "gru";
@@ -238,6 +238,13 @@ struct FitSummary {
   std::vector<std::string> notes;  ///< what the user should know about the data
   std::size_t training_steps = 0;  ///< time steps used for training
   std::size_t held_out_steps = 0;
+  /// Steps at the ends of series without any measurement, of the data as they were given: they say
+  /// nothing, and are not used.
+  std::size_t empty_end_steps = 0;
+  /// Measured values of the training data beyond those that go into the states each series begins
+  /// with, less the numbers that the static model learned. With none left the fit says nothing of
+  /// how wrong it is.
+  double degrees_of_freedom = 0;
   double static_held_out = 0;  ///< mean negative log-likelihood of a held-out value, static model
   double best_held_out = 0;    ///< of the model returned
   /// With a given noise: the loss that an honest prediction cannot fall below, for it cannot know

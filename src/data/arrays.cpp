@@ -8,6 +8,7 @@
 #include "data/table.hpp"
 #include "data/text_number.hpp"
 #include "data/value_checks.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::data {
 namespace {
@@ -263,8 +264,9 @@ class Maker {
       const std::vector<double>& values = data_.series[i].*member;
       for (std::size_t n = 0; n < values.size(); ++n)
         if (!usable(values[n]))
-          refuse_value(place(array, i, n / names.size()) + ", column " + names[n % names.size()],
-                       values[n]);
+          refuse_value(
+              place(array, i, n / names.size()) + ", column " + printable(names[n % names.size()]),
+              values[n]);
     }
   }
 

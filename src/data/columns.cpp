@@ -4,8 +4,10 @@
 #include <array>
 #include <unordered_set>
 
+#include "base/shell_word.hpp"
 #include "base/suggest.hpp"
 #include "data/text_number.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::data {
 namespace {
@@ -71,7 +73,7 @@ std::vector<int> find_columns(const std::string& where, std::span<const std::str
   for (const std::string& name : wanted) {
     const int column = find_column(where, names, name, option);
     if (std::find(columns.begin(), columns.end(), column) != columns.end())
-      throw ConfigError("--" + std::string(option) + " names the column " + name +
+      throw ConfigError("--" + std::string(option) + " names the column " + printable(name) +
                         " twice, but once is enough");
     columns.push_back(column);
   }
@@ -105,10 +107,11 @@ std::vector<int> default_measured(const std::string& where, std::span<const std:
     throw DataError(where + ": no column of numbers to take as measured; the columns are " +
                     name_list(names) + "; name the measured ones: --measure a,b");
   // Row numbers and times come first as a rule, so the last one is the better example.
-  throw DataError(where + ": which columns are measured? None is called y or y1, y2, ..., and " +
-                  std::to_string(columns.size()) + " hold numbers; name them, such as --measure " +
-                  names[static_cast<std::size_t>(columns.back())] +
-                  " (several: --measure a,b); the columns are " + name_list(names));
+  throw DataError(
+      where + ": which columns are measured? None is called y or y1, y2, ..., and " +
+      std::to_string(columns.size()) + " hold numbers; name them, such as " +
+      shell_option("measure", names.subspan(static_cast<std::size_t>(columns.back()), 1)) +
+      " (several: --measure a,b); the columns are " + name_list(names));
 }
 
 }  // namespace
@@ -141,7 +144,7 @@ std::string name_list(std::span<const std::string> names) {
   constexpr std::size_t kMost = 30;
   std::string list;
   for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
-    list += (i > 0 ? ", " : "") + names[i];
+    list += (i > 0 ? ", " : "") + shell_word(list_part(names[i]));
   if (names.size() > kMost) list += ", ... (" + std::to_string(names.size()) + " in all)";
   return list;
 }
@@ -158,10 +161,11 @@ int find_column(const std::string& where, std::span<const std::string> names,
                 const std::string& wanted, std::string_view option) {
   const auto found = std::find(names.begin(), names.end(), wanted);
   if (found != names.end()) return static_cast<int>(found - names.begin());
-  const std::string near = suggestion(wanted, names);
+  std::string near = suggestion(wanted, names);
+  if (!near.empty() && option != "time" && option != "key") near = list_part(near);
   throw DataError(where + ": no column " + in_quotes(wanted) + " for --" + std::string(option) +
-                  (near.empty() ? "; the" : "; did you mean " + near + "? The") + " columns are " +
-                  name_list(names));
+                  (near.empty() ? "; the" : "; did you mean " + shell_word(near) + "? The") +
+                  " columns are " + name_list(names));
 }
 
 Columns choose_columns(const std::string& where, std::span<const std::string> names,
@@ -253,7 +257,7 @@ void select_columns(Dataset& data, const DataOptions& options) {
     for (const int column : y) {
       if (static_cast<std::size_t>(column) >= y_dim)
         throw DataError(data.source + ": the array y_std says nothing of the column " +
-                        names[static_cast<std::size_t>(column)] +
+                        printable(names[static_cast<std::size_t>(column)]) +
                         "; name the columns of its noise: --noise-columns");
       y_std.push_back(static_cast<int>(y_dim + x_dim + u_dim) + column);
     }

@@ -6,23 +6,10 @@
 #include <cmath>
 #include <iterator>
 
-#include "data/text_number.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::data {
 namespace {
-
-// Quoted where a reader would otherwise see something else.
-std::string field(const std::string& text) {
-  const bool plain =
-      text.find_first_of(",;\t\"\r\n") == std::string::npos && trimmed(text).size() == text.size();
-  if (plain) return text;
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c;
-  }
-  return result + '"';
-}
 
 void append_number(fmt::memory_buffer& out, double value) {
   if (!std::isnan(value)) fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), value);
@@ -58,12 +45,12 @@ void write_csv(const Table& table, AtomicFile& file) {
     out.clear();
   };
 
-  if (keyed) next_field(), append_text(out, field(table.key_name));
-  if (timed) next_field(), append_text(out, field(table.time_name));
-  for (const std::string& name : table.names) next_field(), append_text(out, field(name));
+  if (keyed) next_field(), append_text(out, csv_field(table.key_name));
+  if (timed) next_field(), append_text(out, csv_field(table.time_name));
+  for (const std::string& name : table.names) next_field(), append_text(out, csv_field(name));
   end_row();
   for (const Table::Block& block : table.blocks) {
-    const std::string key = field(block.key);
+    const std::string key = csv_field(block.key);
     for (std::size_t k = 0; k < block.steps; ++k) {
       const std::size_t begin = out.size();
       if (keyed) next_field(), append_text(out, key);

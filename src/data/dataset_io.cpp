@@ -1,6 +1,8 @@
 // read_dataset and write_dataset of data.hpp.
+#include <filesystem>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include "base/atomic_file.hpp"
 #include "data/audio.hpp"
@@ -36,12 +38,15 @@ Dataset read_format(data::Format format, const std::string& path, const DataOpti
 }
 
 [[noreturn]] void refuse_size(const std::string& path) {
-  throw DataError(data::source_name(path) + ": too large for the memory of this machine");
+  throw IoError("cannot read " + data::source_name(path) + ": not enough memory for what it holds");
 }
 
 }  // namespace
 
 Dataset read_dataset(const std::string& path, const DataOptions& options) {
+  // Before its name is looked at: that of a directory says nothing of a format.
+  if (std::error_code error; path != "-" && std::filesystem::is_directory(path, error))
+    throw IoError("cannot read " + path + ": it is a directory, but data are one file");
   const data::Format format = data::format_of(path);
   try {
     return read_format(format, path, options);

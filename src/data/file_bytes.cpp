@@ -1,6 +1,7 @@
 #include "data/file_bytes.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/descriptor.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::data {
@@ -63,7 +65,7 @@ std::string read_file_bytes(const std::string& path) {
     if (used == bytes.size()) bytes.resize(used == 0 ? std::max(guess + 1, kChunk) : 2 * used);
     const ssize_t got = ::read(file.get(), bytes.data() + used, bytes.size() - used);
     if (got < 0) {
-      if (errno == EINTR) continue;
+      if (try_again(file.get(), POLLIN)) continue;
       fail(path, errno);
     }
     if (got == 0) break;

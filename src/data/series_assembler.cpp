@@ -5,6 +5,7 @@
 #include "data/iso_time.hpp"
 #include "data/text_number.hpp"
 #include "data/value_checks.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::data {
 namespace {
@@ -39,7 +40,7 @@ SeriesAssembler::SeriesAssembler(std::string source, std::vector<std::string> na
 
 std::string SeriesAssembler::where(std::size_t line, int column) const {
   return data_.source + ":" + std::to_string(line) + ": column " +
-         names_[static_cast<std::size_t>(column)];
+         printable(names_[static_cast<std::size_t>(column)]);
 }
 
 Series& SeriesAssembler::series_of(std::size_t line, std::span<const Cell> row) {

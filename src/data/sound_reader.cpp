@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "data/file_bytes.hpp"
 #include "data/wav_header.hpp"
 #include "kalmia/error.hpp"
@@ -84,7 +85,7 @@ struct SoundReader::Impl {
     while (true) {
       const ssize_t got = ::read(file, to, room);
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) fail(errno);
+      if (!try_again(file, POLLIN)) fail(errno);
     }
   }
 

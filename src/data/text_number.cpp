@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kalmia/text.hpp"
+
 namespace kalmia::data {
 namespace {
 
@@ -63,11 +65,11 @@ std::string number_text(double value) { return fmt::format("{}", value); }
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kLongest = 40;
-  std::string result = "\"";
-  for (const char c : text.substr(0, kLongest))
-    result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  if (text.size() > kLongest) result += "...";
-  return result + "\"";
+  if (text.size() <= kLongest) return '"' + printable(text) + '"';
+  // Not in the middle of a character.
+  std::size_t end = kLongest;
+  while (end > kLongest - 3 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
+  return '"' + printable(text.substr(0, end)) + "...\"";
 }
 
 }  // namespace kalmia::data

@@ -17,7 +17,7 @@ NumberText parse_number(std::string_view text, double& value);
 /// The shortest text that reads back as the same number.
 std::string number_text(double value);
 
-/// Text from a file for use in a message: in quotes, shortened, control characters as '?'.
+/// Text from a file for use in a message: in quotes, shortened, as `printable` shows it.
 std::string in_quotes(std::string_view text);
 
 /// Without blanks at both ends.

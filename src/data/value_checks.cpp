@@ -4,6 +4,7 @@
 
 #include "data/iso_time.hpp"
 #include "data/text_number.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::data {
 namespace {
@@ -20,7 +21,7 @@ void refuse_value(const std::string& where, double value) {
 }
 
 void refuse_std(const std::string& where, double std, const std::string& measured) {
-  throw DataError(where + ": the standard deviation of " + measured + " is " +
+  throw DataError(where + ": the standard deviation of " + printable(measured) + " is " +
                   (std::isnan(std) ? std::string("missing") : number_text(std)) +
                   ", but a measured value needs one between 1e-100 and 1e100 (leave the value "
                   "empty if it is of no use)");
@@ -34,7 +35,7 @@ void check_stds(const Dataset& data) {
                     " names, but " + std::to_string(M) + " columns are measured");
   for (const Series& series : data.series) {
     const std::string place =
-        source + (series.key.empty() ? "" : ", series \"" + series.key + "\"");
+        source + (series.key.empty() ? "" : ", series \"" + printable(series.key) + "\"");
     const std::size_t wanted = data.std_names.empty() ? 0 : series.y.size();
     if (series.y_std.size() != wanted)
       throw DataError(place + ": y_std has " + std::to_string(series.y_std.size()) +
@@ -42,9 +43,9 @@ void check_stds(const Dataset& data) {
                       (wanted == 0 ? ", for std_names is empty" : ""));
     for (std::size_t i = 0; i < series.y_std.size(); ++i)
       if (!usable_std(series.y_std[i], series.y[i]))
-        refuse_std(
-            place + ", step " + std::to_string(i / M + 1) + ", column " + data.std_names[i % M],
-            series.y_std[i], data.y_names[i % M]);
+        refuse_std(place + ", step " + std::to_string(i / M + 1) + ", column " +
+                       printable(data.std_names[i % M]),
+                   series.y_std[i], data.y_names[i % M]);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::infer {
 namespace {
@@ -22,7 +23,7 @@ const Series& rows_after(const Dataset& data, const Series& series, const Datase
       data.series.size() == 1 && rows.series.size() == 1
           ? rows.series.begin()
           : std::ranges::find_if(rows.series, [&](const Series& o) { return o.key == series.key; });
-  const std::string of = series.key.empty() ? "" : " of series \"" + series.key + "\"";
+  const std::string of = series.key.empty() ? "" : " of series \"" + printable(series.key) + "\"";
   if (found == rows.series.end() || found->steps < horizon)
     throw DataError(source(rows) + ": " +
                     std::to_string(found == rows.series.end() ? 0 : found->steps) + " rows" + of +
@@ -37,7 +38,7 @@ void check(const model::ModelDescription& model, const Dataset& data, const Data
                     " columns of inputs, but the model has " +
                     std::to_string(model.input_names.size()));
   if (rows.time_kind != TimeKind::None && rows.time_kind != data.time_kind)
-    throw DataError(source(rows) + ": the column " + rows.time_name + " holds " +
+    throw DataError(source(rows) + ": the column " + printable(rows.time_name) + " holds " +
                     (rows.time_kind == TimeKind::Date ? "dates" : "times") +
                     ", but the data that it goes on from have " +
                     (data.time_kind == TimeKind::None     ? "no time"
@@ -95,7 +96,7 @@ Future future_of(const model::ModelDescription& model, const SeriesRun& run, con
     double& value = last[i % U];
     if (given != nullptr && std::isinf(given->u[i]))
       throw DataError(source(*rows) + ", step " + std::to_string(i / U + 1) + ", column " +
-                      rows->u_names[i % U] + ": the input is infinite");
+                      printable(rows->u_names[i % U]) + ": the input is infinite");
     if (given != nullptr && !std::isnan(given->u[i])) value = given->u[i];
     future.u.push_back(value);
   }

@@ -9,6 +9,7 @@
 #include "infer/refine.hpp"
 #include "kalman/classical_batch.hpp"
 #include "kalman/matrix_checks.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::infer {
 namespace {
@@ -25,7 +26,7 @@ std::string source(const Dataset& data) {
 
 std::string list(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
   return text;
 }
 
@@ -37,14 +38,16 @@ void check_channels(const model::LearnedModel<float>& model, const Dataset& data
                     list(model.description().measured_names) + "); name them with --measure");
   for (const Series& series : data.series) {
     if (series.y.size() != static_cast<std::size_t>(series.steps) * M)
-      throw DataError("series \"" + series.key + "\" has " + std::to_string(series.y.size()) +
-                      " values, but " + std::to_string(series.steps) + " steps of " +
-                      std::to_string(M) + " channels");
+      throw DataError("series \"" + printable(series.key) + "\" has " +
+                      std::to_string(series.y.size()) + " values, but " +
+                      std::to_string(series.steps) + " steps of " + std::to_string(M) +
+                      " channels");
     for (std::size_t i = 0; i < series.y.size(); ++i)
       if (std::isinf(series.y[i]))
         throw DataError(source(data) +
-                        (series.key.empty() ? "" : ", series \"" + series.key + "\"") + ", step " +
-                        std::to_string(i / M + 1) + ", column " + data.y_names[i % M] +
+                        (series.key.empty() ? "" : ", series \"" + printable(series.key) + "\"") +
+                        ", step " + std::to_string(i / M + 1) + ", column " +
+                        printable(data.y_names[i % M]) +
                         ": the value is infinite; leave it empty to mark it as missing");
   }
 }
@@ -106,7 +109,7 @@ double SeriesRun::dt() const {
 
 std::string SeriesRun::name(int series) const {
   const std::string& key = data_.series[static_cast<std::size_t>(series)].key;
-  return source(data_) + (key.empty() ? "" : ", series \"" + key + "\"");
+  return source(data_) + (key.empty() ? "" : ", series \"" + printable(key) + "\"");
 }
 
 // Series of similar length. A chunk is as wide as its longest series, which comes first.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kalman/matrix_checks.hpp"
+#include "kalmia/text.hpp"
 #include "model/drift.hpp"
 
 namespace kalmia::model {
@@ -14,7 +15,8 @@ constexpr double kSmooth = 1e-10;
 // Fewer differences than this say nothing.
 constexpr std::size_t kFewDifferences = 8;
 std::string place(const Dataset& data, std::size_t channel) {
-  return (data.source.empty() ? "" : data.source + ": ") + "column " + data.y_names[channel];
+  return (data.source.empty() ? "" : data.source + ": ") + "column " +
+         printable(data.y_names[channel]);
 }
 
 // The differences of a channel.

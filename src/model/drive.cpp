@@ -7,6 +7,7 @@
 
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::model {
 namespace {
@@ -18,7 +19,7 @@ constexpr double kConstantInput = 1e-12;
 
 std::string place(const Dataset& data, const Series& series, std::size_t step) {
   return (data.source.empty() ? "the data" : data.source) +
-         (series.key.empty() ? "" : ", series \"" + series.key + "\"") + ", step " +
+         (series.key.empty() ? "" : ", series \"" + printable(series.key) + "\"") + ", step " +
          std::to_string(step + 1);
 }
 
@@ -44,11 +45,11 @@ std::vector<double> filled_inputs(const Dataset& data, const Series& series) {
     double last = std::nan("");
     for (std::size_t i = c; i < u.size() && std::isnan(last); i += U) last = u[i];
     if (std::isnan(last) && !u.empty())
-      throw DataError(place(data, series, 0) + ", column " + data.u_names[c] +
+      throw DataError(place(data, series, 0) + ", column " + printable(data.u_names[c]) +
                       ": the input has no values");
     for (std::size_t i = c; i < u.size(); i += U) {
       if (std::isinf(u[i]))
-        throw DataError(place(data, series, i / U) + ", column " + data.u_names[c] +
+        throw DataError(place(data, series, i / U) + ", column " + printable(data.u_names[c]) +
                         ": the input is infinite");
       if (std::isnan(u[i])) u[i] = last;
       last = u[i];
@@ -72,7 +73,7 @@ void check_time(const Dataset& data, TimeKind kind, double dt, const std::string
                     "; name the column with --time, or fit a model without time");
   if (has_time && kind == TimeKind::None)
     throw DataError(place + ": there is time" +
-                    (data.time_name.empty() ? "" : " (column " + data.time_name + ")") +
+                    (data.time_name.empty() ? "" : " (column " + printable(data.time_name) + ")") +
                     ", but the model was fitted without, and counts steps; take the time out of "
                     "the data, or fit a model with time");
   const bool has_steps =

@@ -1,11 +1,13 @@
 #include "model/even_steps.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::model {
 namespace {
@@ -47,13 +49,13 @@ bool has_long_steps(const Dataset& data, double dt) {
 void require_possible(const Dataset& data, const Series& series, std::size_t k, double dt) {
   const double length = series.t[k] - series.t[k - 1];
   if (length <= kMostEmptySteps * dt) return;
-  throw DataError((data.source.empty() ? "the data" : data.source) +
-                  (series.key.empty() ? "" : ", series \"" + series.key + "\"") + ", step " +
-                  std::to_string(k + 1) + ": the time since the step before is " +
-                  kalman::number_text(length) + ", more than " + std::to_string(kMostEmptySteps) +
-                  " times the usual " + kalman::number_text(dt) +
-                  "; is it in the right unit? Cut the data into two series there, or take a prior "
-                  "that can step over any time (constant-velocity and the like, without networks)");
+  throw DataError(
+      (data.source.empty() ? "the data" : data.source) +
+      (series.key.empty() ? "" : ", series \"" + printable(series.key) + "\"") + ", step " +
+      std::to_string(k + 1) + ": the time since the step before is " +
+      fmt::format("{:.6g}, more than {} times the usual {:.6g}", length, kMostEmptySteps, dt) +
+      "; is it in the right unit? Cut the data into two series there, or take a prior "
+      "that can step over any time (constant-velocity and the like, without networks)");
 }
 
 Series cut_up(const Dataset& data, const Series& series, double dt, int most,

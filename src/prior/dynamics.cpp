@@ -193,6 +193,11 @@ FlowNodes noisy_taylor_flow(Graph& graph, const Symbols& symbols, std::span<cons
   return flow_over(graph, symbols, f, 1, dt, taylor_step(graph, symbols, f, order, dt));
 }
 
+FlowNodes noisy_known_flow(Graph& graph, const Symbols& symbols, std::span<const Node> f,
+                           const Nodes& next) {
+  return flow_over(graph, symbols, f, 1, graph.symbol(symbols.dt()), next);
+}
+
 LinearNodes frozen_map(Graph& graph, const Symbols& symbols, std::span<const Node> A, int order) {
   const int N = symbols.states;
   const Node dt = graph.symbol(symbols.dt());

@@ -81,6 +81,10 @@ FlowNodes noisy_rk4_flow(expr::Graph& graph, const Symbols& symbols, std::span<c
 FlowNodes noisy_taylor_flow(expr::Graph& graph, const Symbols& symbols,
                             std::span<const expr::Node> f, int order);
 
+/// The same of a flow that is known: `next`, where f leads over dt.
+FlowNodes noisy_known_flow(expr::Graph& graph, const Symbols& symbols,
+                           std::span<const expr::Node> f, const Nodes& next);
+
 /// F = sum over n <= order of (dt A)^n / n! with A (N x N) frozen at x, e = 0.
 ///
 /// Paper: Sec. 8.1, 8.2; see docs/errata.md, item 4.

@@ -1,4 +1,7 @@
 // Named experts in the user's units.
+#include <cmath>
+#include <utility>
+
 #include "kalmia/error.hpp"
 #include "prior/expert_draft.hpp"
 #include "prior/linear_motion.hpp"
@@ -77,8 +80,21 @@ ExpertDraft draft_linear_motion(const ExpertSpec& spec, const std::vector<std::s
   return draft;
 }
 
+// sin(h) / h, whose value and derivatives at 0 are no quotients of zeros: h is never less than
+// `least`, and the quotient of both is right at 0. The error is below least^2 / 6 everywhere.
+Node sinc(expr::Graph& g, Node h) {
+  constexpr double least = 1e-5;
+  const Node r = g.apply(expr::Op::Sqrt, g.add(g.multiply(h, h), g.constant(least * least)));
+  return g.divide(g.divide(g.apply(expr::Op::Sin, r), r), g.constant(std::sin(least) / least));
+}
+
 // A vehicle that turns at a rate w, a state of its own: d(vx)/dt = -w vy, d(vy)/dt = w vx. Both
-// channels are in one unit.
+// channels are in one unit. Over dt, with the angle a = w dt, it is a rotation R,
+//
+//   v' = R(a) v,   p' = p + dt sin(a/2) / (a/2) R(a/2) v,
+//
+// at any rate: v keeps its length. (A polynomial in a, such as Runge and Kutta's, lengthens it in
+// every step where |a| > sqrt(8), and a prediction through a gap runs away.)
 ExpertDraft draft_turn(const std::vector<std::string>& channels) {
   require_channels("coordinated-turn", channels.size(), 2);
   ExpertDraft draft;
@@ -92,7 +108,17 @@ ExpertDraft draft_turn(const std::vector<std::string>& channels) {
   expr::Graph& g = draft.graph;
   const Nodes f = {draft.x(1), g.negate(g.multiply(draft.x(4), draft.x(3))), draft.x(3),
                    g.multiply(draft.x(4), draft.x(1)), g.constant(0)};
-  draft.set_flow(noisy_rk4_flow(g, draft.symbols, f, 1));
+  const Node a = g.multiply(draft.x(4), draft.dt()), half = g.multiply(g.constant(0.5), a);
+  // R(angle) v, each component times `size` and added to `to`.
+  const auto turned = [&](Node angle, Node size, Node to_x, Node to_y) {
+    const Node c = g.apply(expr::Op::Cos, angle), s = g.apply(expr::Op::Sin, angle);
+    const Node along = g.subtract(g.multiply(c, draft.x(1)), g.multiply(s, draft.x(3)));
+    const Node across = g.add(g.multiply(s, draft.x(1)), g.multiply(c, draft.x(3)));
+    return std::pair(g.add(to_x, g.multiply(size, along)), g.add(to_y, g.multiply(size, across)));
+  };
+  const auto [vx, vy] = turned(a, g.constant(1), g.constant(0), g.constant(0));
+  const auto [px, py] = turned(half, g.multiply(draft.dt(), sinc(g, half)), draft.x(0), draft.x(2));
+  draft.set_flow(noisy_known_flow(g, draft.symbols, f, {px, vx, py, vy, draft.x(4)}));
   return draft;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/threads.hpp"
 #include "kalmia/simulate.hpp"
+#include "model/drift.hpp"
 #include "study/scores.hpp"
 #include "study/whiteness.hpp"
 
@@ -33,11 +34,47 @@ class MeanNormalisedSquare {
   bool broken_ = false;
 };
 
+// The mean squares of one channel.
+struct ChannelSums {
+  Mean raw, filtered, smoothed, gap_line, gap_filtered, gap_smoothed;
+  Mean hidden_line, hidden_filtered, hidden_smoothed, reducible;
+  model::RunningMoments measured;
+
+  ChannelScore score(std::string name) const {
+    ChannelScore score;
+    score.name = std::move(name);
+    score.scale = measured.count > 1 ? std::sqrt(measured.variance()) : 0;
+    score.mse_raw = raw.value();
+    score.mse_filtered = filtered.value();
+    score.mse_smoothed = smoothed.value();
+    score.gap_mse_interpolated = gap_line.value();
+    score.gap_mse_filtered = gap_filtered.value();
+    score.gap_mse_smoothed = gap_smoothed.value();
+    score.hidden_mse_interpolated = hidden_line.value();
+    score.hidden_mse_filtered = hidden_filtered.value();
+    score.hidden_mse_smoothed = hidden_smoothed.value();
+    score.reducible_error = reducible.value();
+    return score;
+  }
+};
+
+// The mean over all channels: every value counts the same.
+std::optional<double> over_all(const std::vector<ChannelSums>& channels, Mean ChannelSums::*which) {
+  Mean all;
+  for (const ChannelSums& each : channels) all.add((each.*which).sum(), (each.*which).count());
+  return all.value();
+}
+
 // Everything that is summed up over series.
 class Scorer {
  public:
   Scorer(const Measure& measure, std::span<const double> R, const Truth& truth)
-      : measure_(measure), R_(R), N_(measure.states), M_(measure.channels), truth_(truth) {}
+      : measure_(measure),
+        R_(R),
+        N_(measure.states),
+        M_(measure.channels),
+        truth_(truth),
+        channels_(measure.channels) {}
 
   void add(std::size_t s, const Series& data, const Series& shown, const StateEstimates& filtered,
            const StateEstimates& smoothed, const Innovations& innovations) {
@@ -49,18 +86,20 @@ class Scorer {
       const bool measured = !std::isnan(shown.y[i]);
       values_ += measured ? 1 : 0;
       // Where the truth is NaN nothing is added.
+      ChannelSums& sums = channels_[i % M_];
       if (measured) {
-        raw_.add(square(shown.y[i] - truth[i]));
-        filtered_.add(square(filt.y[i] - truth[i]));
-        smoothed_.add(square(smooth.y[i] - truth[i]));
+        sums.measured.add(shown.y[i]);
+        sums.raw.add(square(shown.y[i] - truth[i]));
+        sums.filtered.add(square(filt.y[i] - truth[i]));
+        sums.smoothed.add(square(smooth.y[i] - truth[i]));
       } else {
-        gap_line_.add(square(line[i] - truth[i]));
-        gap_filtered_.add(square(filt.y[i] - truth[i]));
-        gap_smoothed_.add(square(smooth.y[i] - truth[i]));
+        sums.gap_line.add(square(line[i] - truth[i]));
+        sums.gap_filtered.add(square(filt.y[i] - truth[i]));
+        sums.gap_smoothed.add(square(smooth.y[i] - truth[i]));
         // NaN as well where there was no measurement to hide.
-        hidden_line_.add(square(line[i] - data.y[i]));
-        hidden_filtered_.add(square(filt.y[i] - data.y[i]));
-        hidden_smoothed_.add(square(smooth.y[i] - data.y[i]));
+        sums.hidden_line.add(square(line[i] - data.y[i]));
+        sums.hidden_filtered.add(square(filt.y[i] - data.y[i]));
+        sums.hidden_smoothed.add(square(smooth.y[i] - data.y[i]));
       }
     }
     if (truth_.states) {
@@ -73,21 +112,21 @@ class Scorer {
     add_innovations(innovations);
   }
 
-  Evaluation result(double log_likelihood) const {
+  Evaluation result(double log_likelihood, const std::vector<std::string>& names) const {
     Evaluation e;
     e.steps = steps_;
     e.measured_values = values_;
-    e.mse_raw = raw_.value();
-    e.mse_filtered = filtered_.value();
-    e.mse_smoothed = smoothed_.value();
-    e.gap_mse_interpolated = gap_line_.value();
-    e.gap_mse_filtered = gap_filtered_.value();
-    e.gap_mse_smoothed = gap_smoothed_.value();
+    e.mse_raw = over_all(channels_, &ChannelSums::raw);
+    e.mse_filtered = over_all(channels_, &ChannelSums::filtered);
+    e.mse_smoothed = over_all(channels_, &ChannelSums::smoothed);
+    e.gap_mse_interpolated = over_all(channels_, &ChannelSums::gap_line);
+    e.gap_mse_filtered = over_all(channels_, &ChannelSums::gap_filtered);
+    e.gap_mse_smoothed = over_all(channels_, &ChannelSums::gap_smoothed);
     e.state_mse_filtered = state_filtered_.value();
     e.state_mse_smoothed = state_smoothed_.value();
-    e.hidden_mse_interpolated = hidden_line_.value();
-    e.hidden_mse_filtered = hidden_filtered_.value();
-    e.hidden_mse_smoothed = hidden_smoothed_.value();
+    e.hidden_mse_interpolated = over_all(channels_, &ChannelSums::hidden_line);
+    e.hidden_mse_filtered = over_all(channels_, &ChannelSums::hidden_filtered);
+    e.hidden_mse_smoothed = over_all(channels_, &ChannelSums::hidden_smoothed);
     e.log_likelihood = log_likelihood;
     e.log_likelihood_per_value = values_ > 0 ? log_likelihood / static_cast<double>(values_) : 0;
     e.nis = nis_.value();
@@ -96,7 +135,9 @@ class Scorer {
     e.coverage95_filtered = coverage_filtered_.value();
     e.coverage95 =
         truth_.channels || truth_.states ? coverage_.value() : innovation_coverage_.value();
-    e.reducible_error = reducible_.value();
+    e.reducible_error = over_all(channels_, &ChannelSums::reducible);
+    for (std::size_t m = 0; m < M_; ++m)
+      e.channels.push_back(channels_[m].score(m < names.size() ? names[m] : ""));
     return e;
   }
 
@@ -159,7 +200,7 @@ class Scorer {
       nis_.add(residual.subspan(k * M_, M_), S.subspan(k * M_ * M_, M_ * M_));
       for (std::size_t m = 0; m < M_; ++m) {
         const double r = residual[k * M_ + m];
-        reducible_.add(
+        channels_[m].reducible.add(
             r * r - (innovations.noise.empty() ? R_[m * M_ + m] : innovations.noise[k * M_ + m]));
         innovation_coverage_.add(within_95(r, S[(k * M_ + m) * M_ + m]));
       }
@@ -171,9 +212,8 @@ class Scorer {
   std::size_t N_, M_;
   const Truth& truth_;
   std::size_t steps_ = 0, values_ = 0;
-  Mean raw_, filtered_, smoothed_, gap_line_, gap_filtered_, gap_smoothed_;
-  Mean hidden_line_, hidden_filtered_, hidden_smoothed_, state_filtered_, state_smoothed_;
-  Mean coverage_, coverage_filtered_, innovation_coverage_, reducible_;
+  std::vector<ChannelSums> channels_;
+  Mean state_filtered_, state_smoothed_, coverage_, coverage_filtered_, innovation_coverage_;
   MeanNormalisedSquare nis_, nees_, nees_filtered_;
 };
 
@@ -230,7 +270,7 @@ Evaluation score(const Dataset& data, const Dataset& shown, const Truth& truth,
   for (std::size_t s = 0; s < shown.series.size(); ++s)
     scorer.add(s, data.series[s], shown.series[s], filtered.series[s], smoothed.series[s],
                innovations[s]);
-  Evaluation evaluation = scorer.result(filtered.log_likelihood);
+  Evaluation evaluation = scorer.result(filtered.log_likelihood, data.y_names);
   evaluation.whiteness_p = whiteness(innovations, measure.channels);
   return evaluation;
 }

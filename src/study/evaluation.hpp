@@ -14,7 +14,7 @@ namespace kalmia::study {
 Dataset shown_data(const Dataset& data, const EvaluateOptions& options);
 
 /// Scores estimates. `data` has everything, `shown` what the estimates were made from; R (M x M) is
-/// row-major. One entry per series everywhere.
+/// row-major. One entry per series everywhere. Channels are named as in `data`.
 Evaluation score(const Dataset& data, const Dataset& shown, const Truth& truth,
                  const Estimates& filtered, const Estimates& smoothed,
                  const std::vector<Innovations>& innovations, const Measure& measure,

@@ -21,6 +21,7 @@ class Mean {
     sum_ += sum;
     count_ += count;
   }
+  double sum() const { return sum_; }
   std::size_t count() const { return count_; }
   std::optional<double> value() const {
     if (count_ == 0) return std::nullopt;

@@ -10,6 +10,7 @@
 
 #include "infer/measured_map.hpp"
 #include "infer/model_impl.hpp"
+#include "kalmia/text.hpp"
 
 namespace kalmia::study {
 namespace {
@@ -157,11 +158,11 @@ Truth truth_by_name(const Dataset& data, const std::vector<std::string>& state_n
     const std::string name = full.starts_with("true_") ? full.substr(5) : full;
     const int m = index_of(channel_names, name), n = index_of(state_names, name);
     if (m >= 0 && n >= 0 && measure.measured_state[static_cast<std::size_t>(m)] != n)
-      throw DataError(fmt::format(
+      throw DataError(printable(fmt::format(
           "{}: the truth {} may be that of the measured column {} or of the state {}, which is "
           "something else; give the state another name in the equations, or leave the column out "
           "with --truth, which expects columns named true_<column> or true_<state>",
-          source(data), full, name, name));
+          source(data), full, name, name)));
     if (m >= 0) columns.of_channel[static_cast<std::size_t>(m)] = static_cast<int>(i);
     if (n >= 0 && m < 0) columns.of_state[static_cast<std::size_t>(n)] = static_cast<int>(i);
     of_a_state_alone = of_a_state_alone || (n >= 0 && m < 0);
@@ -175,12 +176,12 @@ Truth truth_by_name(const Dataset& data, const std::vector<std::string>& state_n
   if (count > 0) {
     columns = by_number(data, measure, false);
     if (!any(columns.of_channel) && !any(columns.of_state))
-      throw DataError(fmt::format(
+      throw DataError(printable(fmt::format(
           "{}: the truth has {} columns ({}), but none is named true_<column> after a measured "
           "column ({}) or true_<state> after a state ({}), and their number does not say which "
           "they are; name such columns with --truth",
           source(data), count, fmt::join(data.x_names, ", "), fmt::join(channel_names, ", "),
-          fmt::join(state_names, ", ")));
+          fmt::join(state_names, ", "))));
   }
   return sorted(data, columns, measure);
 }
@@ -188,10 +189,10 @@ Truth truth_by_name(const Dataset& data, const std::vector<std::string>& state_n
 Truth truth_in_order(const Dataset& data, const Measure& measure) {
   const Columns columns = by_number(data, measure, true);
   if (!data.x_names.empty() && !any(columns.of_channel) && !any(columns.of_state))
-    throw DataError(fmt::format(
+    throw DataError(printable(fmt::format(
         "{}: the truth has {} columns, but it must have {} (the measured channels) or {} (all "
         "states of the model)",
-        source(data), data.x_names.size(), measure.channels, measure.states));
+        source(data), data.x_names.size(), measure.channels, measure.states)));
   return sorted(data, columns, measure);
 }
 

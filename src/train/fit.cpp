@@ -1,6 +1,8 @@
 // kalmia::fit: from data to a model, stage by stage.
 #include "kalmia/fit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,6 +13,7 @@
 #include "data/value_checks.hpp"
 #include "infer/model_impl.hpp"
 #include "kalman/matrix_checks.hpp"
+#include "kalmia/text.hpp"
 #include "model/even_steps.hpp"
 #include "model/outliers.hpp"
 #include "model/state_size.hpp"
@@ -35,6 +38,8 @@ using kalman::number_text;
 constexpr double kFewestValues = 500;
 // The same where the held-out part, or what is left for training, has fewer than this.
 constexpr double kFewestHeldOut = 20;
+// With fewer degrees of freedom left, the size of noise is known to less than a quarter of it.
+constexpr double kFewestFree = 8;
 // With fewer, static models are tried too that are wary of small process noise: they take any that
 // is below these shares of the usual step for suspiciously small.
 constexpr double kFewValues = 5000;
@@ -52,7 +57,7 @@ constexpr double kStartTails = 4;
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
   return text.empty() ? "none" : text;
 }
 
@@ -70,7 +75,7 @@ std::vector<model::ChannelStatistics> statistics_of(const Dataset& data,
 class Fitter {
  public:
   Fitter(const Dataset& data, const Dataset& all, const model::DriveStatistics& drive,
-         const FitOptions& options, const DataOptions& data_options,
+         std::size_t empty_ends, const FitOptions& options, const DataOptions& data_options,
          const std::function<bool(const FitProgress&)>& progress)
       : data_(data),
         all_(all),
@@ -81,7 +86,9 @@ class Fitter {
         channels_(statistics_of(data, options.model)),
         drive_(drive),
         noise_(train::noise_of(data, options.model)),
-        start_(Clock::now()) {}
+        start_(Clock::now()) {
+    summary_.empty_end_steps = empty_ends;
+  }
 
   FitResult run() {
     split();
@@ -170,7 +177,18 @@ class Fitter {
       summary_.training_steps += static_cast<std::size_t>(each.steps());
     for (const train::HeldOut& each : split_.held_out)
       summary_.held_out_steps += static_cast<std::size_t>(each.stretch.end - each.score_from);
+    note_empty_ends();
     note_time();
+  }
+
+  void note_empty_ends() {
+    const std::size_t rows = summary_.empty_end_steps;
+    if (rows > 0)
+      summary_.notes.push_back(
+          rows == 1
+              ? std::string("1 row without measurements at the end of a series was not used")
+              : fmt::format("{} rows without measurements at the ends of series were not used",
+                            rows));
   }
 
   void split_by_share(const std::vector<int>& lengths) {
@@ -202,8 +220,8 @@ class Fitter {
 
   void note_time() {
     if (drive_.irregular)
-      summary_.notes.push_back("time steps differ (median " + number_text(drive_.dt) +
-                               ", one differs by " + number_text(drive_.furthest) + ")");
+      summary_.notes.push_back(fmt::format(
+          "time steps differ (median {:.4g}, one differs by {:.4g})", drive_.dt, drive_.furthest));
   }
 
   // Of a recurrent model the likelihood sees what is measured, and nothing else ties states down.
@@ -217,11 +235,35 @@ class Fitter {
     for (std::size_t n = 0; n < N; ++n) {
       bool seen = false;
       for (std::size_t i = n; i < expert.H.size(); i += N) seen = seen || expert.H[i] != 0;
-      if (!seen) unseen += (unseen.empty() ? "" : ", ") + expert.state_names[n];
+      if (!seen) unseen += (unseen.empty() ? "" : ", ") + printable(expert.state_names[n]);
     }
     if (!unseen.empty())
       summary_.notes.push_back(std::string("a recurrent ") + (filter ? "filter" : "smoother") +
                                " estimates what is measured alone, not " + unseen);
+  }
+
+  // The first values of a series go into where its states begin.
+  void count_freedom() {
+    const auto N = static_cast<double>(model::expert_of(static_->description).state_dim());
+    double beyond = 0;
+    for (const Series& series : data_.series)
+      beyond += std::max(0.0, static_cast<double>(std::ranges::count_if(
+                                  series.y, [](double y) { return !std::isnan(y); })) -
+                                  N);
+    const int learned = static_->free_parameters;
+    summary_.degrees_of_freedom = beyond - learned;
+    if (summary_.degrees_of_freedom >= kFewestFree) return;
+    const std::string how_many = fmt::format(
+        "too few data: of {} measured values {} go into the states that series begin with and {} "
+        "into what is learned",
+        values_, values_ - beyond, learned);
+    summary_.notes.push_back(
+        summary_.degrees_of_freedom < 1
+            ? how_many + "; nothing is left to tell how wrong it is, and error bars mean nothing"
+            : how_many +
+                  fmt::format("; the {} that are left tell the size of error bars to {:.0f} % only",
+                              summary_.degrees_of_freedom,
+                              100 / std::sqrt(2 * summary_.degrees_of_freedom)));
   }
 
   // What the user gave and the model does not use.
@@ -372,6 +414,7 @@ class Fitter {
     summary_.prior = static_->description.prior.name;
     summary_.prior_chosen = automatic;
     note_unmeasured();
+    count_freedom();
     summary_.parameters = learned_parameters(static_->description);
     note_constants(kept);
     summary_.static_held_out = summary_.best_held_out = best;
@@ -495,8 +538,9 @@ void check_data(const Dataset& data) {
   if (data.y_names.empty()) throw DataError("fit: the data have no measured columns");
   for (const Series& series : data.series)
     if (series.y.size() != static_cast<std::size_t>(series.steps) * data.y_names.size())
-      throw DataError("fit: series \"" + series.key + "\" has " + std::to_string(series.y.size()) +
-                      " values, but " + std::to_string(series.steps) + " steps of " +
+      throw DataError("fit: series \"" + printable(series.key) + "\" has " +
+                      std::to_string(series.y.size()) + " values, but " +
+                      std::to_string(series.steps) + " steps of " +
                       std::to_string(data.y_names.size()) + " channels");
   data::check_stds(data);
 }
@@ -531,6 +575,18 @@ void check_validation(const Dataset& data, const Dataset& validation) {
                     number_text(kFewestHeldOut) + " are needed to choose a model by");
 }
 
+// Steps after the last that has a value.
+std::size_t empty_end_steps(const Dataset& data) {
+  const std::size_t M = data.y_names.size();
+  std::size_t steps = 0;
+  for (const Series& series : data.series) {
+    const auto last = std::find_if(series.y.rbegin(), series.y.rend(),
+                                   [](double value) { return !std::isnan(value); });
+    steps += static_cast<std::size_t>(last - series.y.rbegin()) / M;
+  }
+  return steps;
+}
+
 // How many empty steps a long one becomes.
 int most_empty_steps(const ModelOptions& options) {
   const bool named =
@@ -548,7 +604,9 @@ FitResult fit(const Dataset& data, const FitOptions& options, const DataOptions&
   check_data(data);
   const model::DriveStatistics drive = model::drive_statistics(data);
   const model::EvenSteps even(data, drive.dt, most_empty_steps(options.model));
-  return Fitter(even.data(), even.data(), drive, options, data_options, progress).run();
+  return Fitter(even.data(), even.data(), drive, empty_end_steps(data), options, data_options,
+                progress)
+      .run();
 }
 
 FitResult fit(const Dataset& data, const Dataset& validation, const FitOptions& options,
@@ -563,7 +621,9 @@ FitResult fit(const Dataset& data, const Dataset& validation, const FitOptions& 
   Dataset all = even.data();
   all.series.insert(all.series.end(), even_validation.data().series.begin(),
                     even_validation.data().series.end());
-  return Fitter(even.data(), all, drive, options, data_options, progress).run();
+  return Fitter(even.data(), all, drive, empty_end_steps(data) + empty_end_steps(validation),
+                options, data_options, progress)
+      .run();
 }
 
 }  // namespace kalmia

@@ -125,6 +125,8 @@ Json lasting(const FitSummary& s) {
       {"notes", s.notes},
       {"training_steps", s.training_steps},
       {"held_out_steps", s.held_out_steps},
+      {"empty_end_steps", s.empty_end_steps},
+      {"degrees_of_freedom", s.degrees_of_freedom},
       {"static_held_out", number(s.static_held_out)},
       {"best_held_out", number(s.best_held_out)},
       {"noise_bound", number(s.noise_bound)},

@@ -4,6 +4,7 @@ behind and nothing lost."""
 
 import os
 import random
+import resource
 import subprocess
 import unittest
 from pathlib import Path
@@ -88,7 +89,7 @@ class Data(BadInputTest):
 
     def test_binary_data(self):
         self.refuse_data("\x7fELF\x00\x01\x02", "text")
-        self.refuse_line("\x01\x02,3", '"??"')
+        self.refuse_line("\x01\x02,3", '"\\x01\\x02"')
 
     def test_constant_column(self):
         constant = rows([f"{row.split(',')[0]},3" for row in noise(300)])
@@ -211,6 +212,21 @@ class Places(BadInputTest):
                 self.fail_with(1, self.arguments(command, "place.csv"), ["place.csv", "irectory"])
         for command in ("stream", "info"):
             self.fail_with(1, [command, "place.csv"], ["place.csv", "irectory"], stdin="")
+        (self.folder / "place.d").mkdir()
+        for place in (".", "place.d", "place.d/"):
+            self.fail_with(1, ["fit", place, "-o", "out.kalmia"], [f"cannot read {place}: it is a directory"])
+
+    def test_too_little_memory(self):
+        size = 300_000_000
+        with open(self.folder / "large.csv", "w") as file:
+            file.truncate(size)
+        limit = 200_000_000
+        for command in ("fit", "smooth"):
+            result = subprocess.run([support.PROGRAM, *self.arguments(command, "large.csv")], cwd=self.folder,
+                                    capture_output=True, text=True,
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertIn("cannot read large.csv: not enough memory", result.stderr)
 
     def test_a_directory_as_output(self):
         (self.folder / "place").mkdir()

@@ -114,6 +114,7 @@ class Configuration(ProgramTest):
 
     def test_no_data_and_no_file(self):
         self.refuse("[train]\nupdates = 3\n", "fit.toml: no data")
+        self.refuse("", "fit.toml: no data")
         self.fail_with(1, ["fit", "absent.toml"], ["absent.toml"])
         (self.folder / "folder.toml").mkdir()
         self.fail_with(1, ["fit", "folder.toml"], ["folder.toml", "directory"])

@@ -39,6 +39,23 @@ class EstimatesTest(ProgramTest):
         support.write_rows(self.folder / name, "t,r,b," + names, rows)
 
 
+class Turns(EstimatesTest):
+    def test_a_fitted_turn_estimates_its_own_data(self):
+        # Positions without any direction look like fast turns; long gaps show what those lead to.
+        rows = (
+            "1,-0.9,1.9 301,0.0,-0.4 302,-0.4,0.4 303,-0.5,-1.4 304,1.8,0.6 305,2.8,-0.7 306,1.3,0.2 "
+            "606,2.2,1.2 607,1.7,0.3 637,2.5,1.0 638,0.9,2.0 639,-0.0,2.2 640,-1.0,3.8 670,-0.6,4.1 "
+            "671,0.1,5.9 701,0.0,5.2 702,-0.1,5.0 1002,0.5,6.0 1302,-1.1,5.9 1303,0.4,7.8 1333,-1.1,6.8 "
+            "1334,0.2,6.0 1364,1.2,7.0 1365,-0.4,6.8 1665,-0.9,6.0 1695,-1.1,6.4 1696,-1.5,6.9 "
+            "1697,-2.5,7.0 1698,-2.1,8.1 1699,-1.4,9.7")
+        support.write_rows(self.folder / "walk.csv", "t,y1,y2", rows.split())
+        self.succeed("fit", "walk.csv", "--prior", "coordinated-turn", *STATIC, "-o", "m.kalmia")
+        for command in ("filter", "smooth", "forecast"):
+            for row in self.table(command, "m.kalmia", "walk.csv"):
+                for name in ("y1", "y2"):
+                    self.assertLess(abs(float(row[name])), 1e4, (command, row))
+
+
 class Columns(EstimatesTest):
     def test_do_not_depend_on_the_prior(self):
         support.write_track(self.folder / "track.csv")

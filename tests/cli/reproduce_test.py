@@ -3,6 +3,7 @@
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import time
@@ -103,7 +104,11 @@ class Reproduce(ProgramTest):
     def test_list(self):
         listed = json.loads(self.succeed("reproduce", "--list", "--json"))
         self.assertIn("floor", [method["name"] for method in listed["lorenz"]])
-        self.assertIn("kalman-first-order", self.succeed("reproduce", "--list"))
+        text = self.succeed("reproduce", "--list")
+        for experiment in listed.values():
+            for method in experiment:
+                # Blanks between the name and what it is.
+                self.assertRegex(text, rf"(?m)^ [ *]{method['name']}  +{re.escape(method['description'])}$")
 
     def test_what_is_refused(self):
         self.fail_with(2, ("reproduce",), ["EXPERIMENT is required: linear, lorenz or audio"])

@@ -5,6 +5,7 @@ import csv
 import json
 import math
 import random
+import resource
 import subprocess
 import time
 
@@ -81,6 +82,37 @@ class BadLines(StreamTest):
     def test_a_line_without_end(self):
         self.fail_with(3, ["stream", "track.kalmia", "--no-header"], ["<stdin>:1", "longer than"],
                        stdin="1" * (1 << 21))
+
+    def test_a_long_line_is_one_bad_line(self):
+        text = "1,2\n" + "1" * 10_000_000 + "\n4,5\n"
+        good = self.stream("1,2\n4,5\n", "--no-header")
+        result = self.run_program("stream", "track.kalmia", "--no-header", "--skip-bad", stdin=text)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.splitlines(), [good[0], "", good[1]])
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.assertIn("<stdin>:2: the line is longer than", result.stderr)
+        # Without the option it ends there, and what came before is answered.
+        self.fail_with(3, ["stream", "track.kalmia", "--no-header"], ["<stdin>:2", "longer than"],
+                       stdin=text, stdout=good[0] + "\n")
+        # At the end, with or without its own end.
+        for end in ("", "\n"):
+            result = self.run_program("stream", "track.kalmia", "--no-header", "--skip-bad",
+                                      stdin="1,2\n" + "1" * 3_000_000 + end)
+            self.assertEqual((result.returncode, result.stdout), (0, good[0] + "\n\n"), result.stderr)
+
+    def test_a_long_line_is_not_kept(self):
+        # More than the program may have.
+        limit = 300 << 20
+        pipe = subprocess.Popen([PROGRAM, "stream", "track.kalmia", "--no-header", "--skip-bad"],
+                                cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        piece = b"1" * (1 << 20)
+        for _ in range(400):
+            pipe.stdin.write(piece)
+        out, said = pipe.communicate(b"\n1,2\n")
+        self.assertEqual(pipe.returncode, 0, said)
+        self.assertEqual(out.decode().splitlines()[1:], self.stream("1,2\n", "--no-header"))
 
 
 class Keys(StreamTest):

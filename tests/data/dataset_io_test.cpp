@@ -2,6 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "kalmia/data.hpp"
 #include "support/dataset_equal.hpp"
 #include "support/scratch_folder.hpp"
@@ -52,6 +54,13 @@ TEST(DatasetIo, SaysWhatCannotBeRead) {
             path + ":2: column y: \"abc\" is not a number");
   message_of<IoError>([&] { read_dataset(folder.file("nothing.csv")); });
   message_of<DataError>([&] { read_dataset(folder.file("a.parquet")); });
+  // Whatever its name.
+  for (const char* name : {"folder", "folder.csv", "folder.d"}) {
+    const std::string place = folder.file(name);
+    std::filesystem::create_directory(place);
+    EXPECT_EQ(message_of<IoError>([&] { read_dataset(place); }),
+              "cannot read " + place + ": it is a directory, but data are one file");
+  }
 }
 
 // What fails halfway leaves the earlier file and nothing else.

@@ -56,8 +56,14 @@ TEST(TextNumber, WritesTheShortestText) {
 
 TEST(TextNumber, QuotesForMessages) {
   EXPECT_EQ(in_quotes("abc"), "\"abc\"");
-  EXPECT_EQ(in_quotes("a\nb\x1b"), "\"a?b?\"");
+  EXPECT_EQ(in_quotes("a\nb\x1b"), "\"a\\nb\\x1b\"");
   EXPECT_EQ(in_quotes(std::string(1000, 'x')).size(), 45U);
+  // Whole characters, of two bytes here; bytes that are none are cut anywhere.
+  EXPECT_EQ(
+      in_quotes("x" + std::string(20, 'y') +
+                "\u00f6\u00f6\u00f6\u00f6\u00f6\u00f6\u00f6\u00f6\u00f6\u00f6"),
+      "\"x" + std::string(20, 'y') + "\u00f6\u00f6\u00f6\u00f6\u00f6\u00f6\u00f6\u00f6\u00f6...\"");
+  EXPECT_EQ(in_quotes(std::string(50, '\x9b')).size(), 2 + 3 + 4 * 37U);
 }
 
 }  // namespace

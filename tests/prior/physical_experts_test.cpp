@@ -120,15 +120,30 @@ TEST(PhysicalExperts, CoordinatedTurn) {
   };
   const LocalMap map = local_map(expert, at);
   expect_tangent(
-      map, [&](const Vector& x) { return rk4_step(slope, x, at.dt); }, at.x, 1e-7);
+      map, [&](const Vector& x) { return rk4_steps(slope, x, at.dt, 20); }, at.x, 1e-7);
   const double angle = 0.3 * 0.2, c = std::cos(angle), s = std::sin(angle);
   const Vector turned{{10 + (3 * s - 4 * (1 - c)) / 0.3, 3 * c - 4 * s,
                        -5 + (4 * s + 3 * (1 - c)) / 0.3, 4 * c + 3 * s, 0.3}};
-  EXPECT_LE((map.F * at.x + map.e - turned).norm(), 2e-7);  // dt^5 w^4 speed / 120
+  EXPECT_LE((map.F * at.x + map.e - turned).norm(), 1e-9);
   // Straight on where the rate is 0, and there is a map even so.
   const LocalMap straight = local_map(expert, {Vector{{10, 3, -5, 4, 0}}, 0.2});
   EXPECT_TRUE(straight.F.allFinite());
   EXPECT_NEAR((straight.F * Vector{{10, 3, -5, 4, 0}} + straight.e)(0), 10.6, 1e-14);
+}
+
+// However fast it turns, no step makes it faster: a gap of many steps leaves the speed as it was.
+TEST(PhysicalExperts, ACoordinatedTurnKeepsTheSpeed) {
+  const Expert expert = make_expert(test::named("coordinated-turn"), {"east", "north"});
+  for (const double rate : {-40.0, -2.9, -1e-9, 0.0, 1e-3, 3.1, 6.5}) {
+    Point at{Vector{{10, 3, -5, 4, rate}}, 1.0};
+    for (int k = 0; k < 500; ++k) {
+      const LocalMap map = local_map(expert, at);
+      ASSERT_TRUE(map.F.allFinite()) << rate;
+      at.x = Vector(map.F * at.x + map.e);
+    }
+    EXPECT_NEAR(std::hypot(at.x(1), at.x(3)), 5, 1e-9) << rate;
+    EXPECT_LE(std::hypot(at.x(0) - 10, at.x(2) + 5), 500 * 5 + 1e-6) << rate;
+  }
 }
 
 TEST(PhysicalExperts, WhatDoesNotFitIsRefused) {

@@ -147,6 +147,46 @@ TEST(Score, ComputesEveryFigureAsByHand) {
   EXPECT_FALSE(e.whiteness_p);
 }
 
+// The only channel has what all channels have.
+TEST(Score, OneChannelHasTheFiguresOfAll) {
+  const Evaluation e = Small().result();
+  ASSERT_EQ(e.channels.size(), 1u);
+  const ChannelScore& y = e.channels[0];
+  EXPECT_EQ(y.name, "y");
+  EXPECT_DOUBLE_EQ(y.scale, 3);  // of 10 and 16
+  EXPECT_EQ(y.mse_raw, e.mse_raw);
+  EXPECT_EQ(y.mse_filtered, e.mse_filtered);
+  EXPECT_EQ(y.mse_smoothed, e.mse_smoothed);
+  EXPECT_EQ(y.gap_mse_interpolated, e.gap_mse_interpolated);
+  EXPECT_EQ(y.gap_mse_filtered, e.gap_mse_filtered);
+  EXPECT_EQ(y.gap_mse_smoothed, e.gap_mse_smoothed);
+  EXPECT_EQ(y.hidden_mse_interpolated, e.hidden_mse_interpolated);
+  EXPECT_EQ(y.hidden_mse_filtered, e.hidden_mse_filtered);
+  EXPECT_EQ(y.hidden_mse_smoothed, e.hidden_mse_smoothed);
+  EXPECT_EQ(y.reducible_error, e.reducible_error);
+}
+
+// Each channel is scored as if it were alone, in its own unit.
+TEST(Score, ChannelsAreScoredApart) {
+  const Dataset data = simulated();
+  const ModelRun done = run(true_model(), data);
+  const Evaluation e = scored(data, data, done, true_model().H, true_model().R);
+  ASSERT_EQ(e.channels.size(), 2u);
+  double squares[2] = {0, 0}, counts[2] = {0, 0};
+  for (std::size_t s = 0; s < data.series.size(); ++s)
+    for (std::size_t i = 0; i < data.series[s].y.size(); ++i) {
+      const double error = data.series[s].y[i] - data.series[s].x[i / 2 * 3 + i % 2];
+      if (std::isnan(error)) continue;
+      squares[i % 2] += error * error;
+      ++counts[i % 2];
+    }
+  for (std::size_t m = 0; m < 2; ++m) {
+    EXPECT_EQ(e.channels[m].name, data.y_names[m]);
+    EXPECT_NEAR(*e.channels[m].mse_raw, squares[m] / counts[m], 1e-12);
+  }
+  EXPECT_NEAR(*e.mse_raw, (squares[0] + squares[1]) / (counts[0] + counts[1]), 1e-12);
+}
+
 TEST(Score, TruthOfTheChannelsScoresTheChannels) {
   Small small;
   small.data.x_names = {"true_y"};
@@ -303,8 +343,9 @@ TEST(Score, MeasuringEverythingScoresStatesAndChannels) {
   const LinearModel model = simulation::random_linear_model(2, 2, 0.5, options.seed);
   const Evaluation e = score_run(model, data, data);
   ASSERT_TRUE(e.state_mse_filtered && e.mse_filtered);
-  EXPECT_DOUBLE_EQ(*e.state_mse_filtered, *e.mse_filtered);
-  EXPECT_DOUBLE_EQ(*e.state_mse_smoothed, *e.mse_smoothed);
+  // But for the order of the sums.
+  EXPECT_NEAR(*e.state_mse_filtered, *e.mse_filtered, 1e-14);
+  EXPECT_NEAR(*e.state_mse_smoothed, *e.mse_smoothed, 1e-14);
   // With another H the columns are the channels'.
   std::vector<double> H = model.H;
   H[0] = 2;

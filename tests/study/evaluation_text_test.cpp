@@ -36,6 +36,12 @@ Evaluation full() {
   e.reducible_error = 0.02;
   e.leak = 0.005;
   e.forecasts = {{0.5, 0.96}, {std::nullopt, std::nullopt}};
+  ChannelScore range;
+  range.name = "range";
+  range.scale = 100;
+  range.mse_raw = 0.5;
+  range.reducible_error = -0.25;
+  e.channels = {range};
   return e;
 }
 
@@ -57,6 +63,13 @@ TEST(EvaluationText, JsonHasEveryFigureUnderItsKey) {
       {"leak", 0.005},
       {"forecasts",
        {{{"mse", 0.5}, {"coverage95", 0.96}}, {{"mse", nullptr}, {"coverage95", nullptr}}}},
+      {"channels",
+       {{{"name", "range"},
+         {"scale", 100.0},
+         {"mse", {{"raw", 0.5}, {"filtered", nullptr}, {"smoothed", nullptr}}},
+         {"gaps", {{"interpolated", nullptr}, {"filtered", nullptr}, {"smoothed", nullptr}}},
+         {"hidden", {{"interpolated", nullptr}, {"filtered", nullptr}, {"smoothed", nullptr}}},
+         {"reducible_error", -0.25}}}},
       {"steps", 100},
       {"measured_values", 180}};
   EXPECT_EQ(nlohmann::json::parse(full().to_json()), want);
@@ -99,6 +112,33 @@ TEST(EvaluationText, TextShowsWhatApplies) {
   EXPECT_NE(little.find("1.5"), std::string::npos) << little;
   EXPECT_EQ(little.find("NEES"), std::string::npos) << little;
   EXPECT_EQ(little.find("gaps"), std::string::npos) << little;
+}
+
+// One mean over channels of different scales is that of the largest.
+TEST(EvaluationText, ChannelsOfOtherScalesAreShownApart) {
+  Evaluation e = full();
+  EXPECT_EQ(e.to_text().find("range"), std::string::npos);
+  ChannelScore bearing = e.channels[0];
+  bearing.name = "bear\x1bing";
+  bearing.mse_raw = 0.000125;
+  bearing.scale = 40;
+  e.channels.push_back(bearing);
+  EXPECT_EQ(e.to_text().find("of range"), std::string::npos);
+  e.channels[1].scale = 0.5;
+  const std::string text = e.to_text();
+  for (const char* part :
+       {"scales differ", "of range\n", "raw 0.5", "of bear\\x1bing\n", "raw 0.000125"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  e.channels.resize(40, bearing);
+  EXPECT_NE(e.to_text().find("40 channels in all"), std::string::npos);
+}
+
+TEST(EvaluationText, ANegativeErrorIsNone) {
+  Evaluation e = full();
+  e.reducible_error = -109.7;
+  const std::string text = e.to_text();
+  EXPECT_EQ(text.find("-109.7"), std::string::npos) << text;
+  EXPECT_NE(text.find("mean square is 109.7 below the noise"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -238,6 +238,10 @@ TEST(Fit, PaddingIsNotHeldOut) {
   EXPECT_EQ(result.summary.training_steps, 1020u);
   EXPECT_EQ(result.summary.held_out_steps, 180u);
   EXPECT_TRUE(std::isfinite(result.summary.best_held_out));
+  EXPECT_EQ(result.summary.empty_end_steps, 1800u);
+  EXPECT_NE(result.summary.brief().find("1800 rows without measurements at the ends of series"),
+            std::string::npos);
+  EXPECT_NE(result.summary.to_json().find("\"empty_end_steps\": 1800"), std::string::npos);
 }
 
 TEST(Fit, NothingMeasuredWhereItIsHeldOut) {
@@ -322,6 +326,29 @@ TEST(Fit, TwoRowsAreEnoughForAStaticModel) {
   const FitResult result = fit(dataset_of({{1, 2}}), small_options());
   EXPECT_EQ(result.summary.stop_reason, StopReason::LittleData);
   EXPECT_TRUE(std::isfinite(result.model.filter(dataset_of({{1, 2, 3}}), 1).log_likelihood));
+  EXPECT_LT(result.summary.degrees_of_freedom, 1);
+  EXPECT_NE(result.summary.brief().find("error bars mean nothing"), std::string::npos);
+}
+
+// Of each series the first value goes into where its only state begins; two numbers are learned,
+// the noise of the process and of the measurements.
+TEST(Fit, DegreesOfFreedomAreCounted) {
+  FitOptions options = small_options();
+  options.model.prior = "constant-position";
+  options.model.noise = "learn";
+  const auto freedom = [&](const std::vector<std::vector<double>>& series) {
+    return fit(dataset_of(series), options).summary;
+  };
+  const FitSummary three = freedom({{1, 2, 1.5}});
+  EXPECT_EQ(three.degrees_of_freedom, 0);
+  EXPECT_NE(three.brief().find("of 3 measured values 1 go into"), std::string::npos)
+      << three.brief();
+  const FitSummary seven = freedom({{1, 2, 1.5, kMissing, 1, 3, 2, 1}});
+  EXPECT_EQ(seven.degrees_of_freedom, 4);
+  EXPECT_NE(seven.brief().find("to 35 % only"), std::string::npos) << seven.brief();
+  const FitSummary enough = freedom({local_level(8, 1, 4, 3), local_level(4, 1, 4, 4)});
+  EXPECT_EQ(enough.degrees_of_freedom, 8);
+  EXPECT_EQ(enough.brief().find("too few data"), std::string::npos) << enough.brief();
 }
 
 TEST(Fit, LargeOffsets) {
@@ -397,12 +424,12 @@ TEST(Fit, AUsersSystem) {
 TEST(Fit, NotesAboutTime) {
   Dataset data = dataset_of({local_level(600, 1, 4, 3)});
   data.time_kind = TimeKind::Number;
-  for (int k = 0; k < 600; ++k) data.series[0].t.push_back(k < 300 ? k : k + 5);
+  for (int k = 0; k < 600; ++k) data.series[0].t.push_back(0.1667 * (k < 300 ? k : k + 5));
   FitOptions options = small_options();
   options.model.hidden = 0;
   const FitResult result = fit(data, options);
   ASSERT_EQ(result.summary.notes.size(), 2u);
-  EXPECT_NE(result.summary.notes[0].find("time steps differ"), std::string::npos);
+  EXPECT_EQ(result.summary.notes[0], "time steps differ (median 0.1667, one differs by 0.8335)");
   EXPECT_NE(result.summary.notes[1].find("chosen by the held-out loss"), std::string::npos);
 }
 
