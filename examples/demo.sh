@@ -30,6 +30,6 @@ run kalmia simulate lorenz --steps 20000 --seed 2 --quiet -o test.csv
 run kalmia filter lorenz.kalmia test.csv --quiet -o filtered.csv
 run kalmia smooth lorenz.kalmia test.csv --quiet -o smoothed.csv
 run head -n 3 smoothed.csv
-"$build/examples/lorenz_limits" test.csv filtered.csv smoothed.csv
+"$build/examples/lorenz_limits" with_truth.csv test.csv filtered.csv smoothed.csv
 echo
 echo "The smoothed states with their standard deviations are in $output/smoothed.csv."

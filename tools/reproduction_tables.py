@@ -5,10 +5,11 @@ Each file is the rows.json of a run. A table of the page stands between the line
 
     <!-- table: EXPERIMENT KIND -->  and  <!-- end -->
 
-and is replaced if a file of that experiment was given. Kinds: state_mse and position_mse (medians
-over seeds, methods by sizes; of audio: ratio, mse, median_mse and others by noises), spread (largest less least position error over seeds, each relative to
-that of the optimal filter on the same trajectory), largest (calibration and the parts of the error
-at the largest size) and run (what was run).
+and is replaced if a file of that experiment was given. Kinds: state_mse and position_mse (methods by
+sizes, the median over seeds with the least and the largest behind it; of audio: ratio, mse,
+median_mse and others by noises), spread (largest less least position error over seeds, each relative
+to that of the optimal filter on the same trajectory), largest (calibration and the parts of the
+error at the largest size) and run (what was run).
 """
 
 import argparse
@@ -44,14 +45,23 @@ def name_of(method):
     return method["name"] if method["self_supervised"] else method["name"] + " *"
 
 
-def medians(result, kind):
+def over_seeds(spread_of):
+    """The median over seeds, and behind it the least and the largest where there are several."""
+    if spread_of is None or spread_of["median"] is None:
+        return "-"
+    text = figure(spread_of["median"])
+    low, high = figure(spread_of["low"]), figure(spread_of["high"])
+    return text if low == high else f"{text} ({low} .. {high})"
+
+
+def by_sizes(result, kind):
     """Methods by sizes, and the paper's number where it has one."""
     sizes = result["provenance"]["options"]["sizes"]
-    found = {(each["method"], each["n"]): each[kind]["median"] for each in result["summary"]}
+    found = {(each["method"], each["n"]): each[kind] for each in result["summary"]}
     paper = kind == "state_mse" and any(m["paper_state_mse"] for m in result["methods"])
     text = header(["steps", *(f"{n:,}" for n in sizes), *(["paper"] if paper else [])])
     for method in result["methods"]:
-        cells = [name_of(method), *(figure(found.get((method["name"], n))) for n in sizes)]
+        cells = [name_of(method), *(over_seeds(found.get((method["name"], n))) for n in sizes)]
         text += row(cells + ([figure(method["paper_state_mse"], 3)] if paper else []))
     return text
 
@@ -76,7 +86,7 @@ def spread(result):
 
 
 def largest(result):
-    """What there is beside the medians, at the largest size."""
+    """What there is beside the errors of all sizes, at the largest one."""
     n = result["provenance"]["options"]["sizes"][-1]
     text = header(["method", "least and largest state error", "NEES", "coverage",
                    "prediction error, estimated", "true", "seconds"])
@@ -130,7 +140,8 @@ def run(result):
     return (f"{seeds} seed{'s' if seeds != 1 else ''}, {p['options']['test']:,} test steps; "
             f"{p['started'][:10]}, version {p['version']}, {p['compiler']}, {p['instruction_set']}, "
             f"{p['threads']} cells side by side, one thread each: {sum_of_cells(result) / 60:.0f} minutes "
-            f"of cells, done in {p['seconds'] / 60:.0f}.\n")
+            f"of cells, done in {p['seconds'] / 60:.0f}."
+            f"{' Errors: median over seeds (least .. largest).' if seeds != 1 else ''}\n")
 
 
 def sum_of_cells(result):
@@ -143,7 +154,7 @@ def table(result, kind):
     if result["experiment"] == "audio":
         return audio_run(result) if kind == "run" else noises(result, kind)
     if kind in ("state_mse", "position_mse"):
-        return medians(result, kind)
+        return by_sizes(result, kind)
     return {"spread": spread, "largest": largest, "run": run}[kind](result)
 
 

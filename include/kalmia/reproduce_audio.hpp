@@ -68,7 +68,9 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
 /// What the paper reports for a method on a noise.
 struct AudioPaperFigure {
   std::string noise;
-  double mse = 0;  ///< where the noise has 0.25
+  /// As printed. The paper states neither the scale of its recordings nor the variance of its
+  /// noise: compared with ours, where noise has 0.25, it is if that was so there, too.
+  double mse = 0;
 };
 
 /// A way to remove noise.

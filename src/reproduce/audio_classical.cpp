@@ -212,7 +212,7 @@ AudioTask wiener_known_audio() {
 AudioTask wiener_oracle_audio() {
   AudioTask task;
   task.methods = {
-      {"wiener-oracle", "Wiener gains from the true spectra of speech and noise: a floor", false}};
+      {"wiener-oracle", "Wiener gains from the true spectra of speech and noise", false}};
   task.knows = true;
   task.cost = [](const AudioOptions& options) { return seconds_of(options, 1e-2); };
   task.run = [](const AudioWork& work) {

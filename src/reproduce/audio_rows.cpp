@@ -204,8 +204,9 @@ std::string audio_text(const AudioReproduction& result) {
   const bool any = std::any_of(result.rows.begin(), result.rows.end(),
                                [](const AudioRow& row) { return row.paper_mse.has_value(); });
   if (any)
-    text += table(result, "\nThe paper's (recordings: 0.25)", 3,
-                  [](const AudioRow& row) { return row.paper_mse; });
+    text +=
+        table(result, "\nThe paper's (it does not say how loud its noise is; 0.25 is our guess)", 3,
+              [](const AudioRow& row) { return row.paper_mse; });
   text += table(result, "\nGain of the scale-invariant signal-to-distortion ratio, dB", 1,
                 [](const AudioRow& row) { return row.si_sdr_gain_db; });
   text += table(result, "\nSeconds (with what a method shares)", 0,

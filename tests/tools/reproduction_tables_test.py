@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-from reproduction_tables import DOCS, TABLE, figure, filled  # noqa: E402
+from reproduction_tables import DOCS, TABLE, figure, filled, over_seeds  # noqa: E402
 
 
 def result():
@@ -21,7 +21,8 @@ def result():
                       "coverage95": 0.95, "seconds": 20.0 + seed, "reducible_error": 0.75,
                       "reducible_error_std": 0.01, "prediction_error": 0.76}
                      for seed, error in enumerate(errors)]
-            summary.append({"method": method, "n": n, "state_mse": {"median": 0.3}})
+            summary.append({"method": method, "n": n,
+                            "state_mse": {"median": 0.3, "low": 0.25, "high": 0.5}})
     return {"experiment": "linear", "methods": methods, "rows": rows, "summary": summary,
             "provenance": {"options": {"sizes": [128, 2048], "seeds": 3, "test": 1000},
                            "started": "2026-01-02T03:04:05Z", "version": "0.1.0",
@@ -33,12 +34,20 @@ class ReproductionTables(unittest.TestCase):
         page = f"before\n<!-- table: {experiment} {kind} -->\nold\n<!-- end -->\nafter\n"
         return filled(page, {"linear": result()})
 
-    def test_medians_beside_the_papers_numbers(self):
+    def test_every_size_has_median_least_and_largest_beside_the_papers_numbers(self):
+        cells = "0.3 (0.25 .. 0.5) | 0.3 (0.25 .. 0.5)"
         self.assertEqual(self.fill("state_mse"),
                          "before\n<!-- table: linear state_mse -->\n"
                          "| steps | 128 | 2,048 | paper |\n| --- | --- | --- | --- |\n"
-                         "| kalman-optimal * | 0.3 | 0.3 | 0.241 |\n| ours | 0.3 | 0.3 | - |\n"
+                         f"| kalman-optimal * | {cells} | 0.241 |\n| ours | {cells} | - |\n"
                          "<!-- end -->\nafter\n")
+
+    def test_what_all_seeds_share_is_said_once(self):
+        self.assertEqual(over_seeds({"median": 0.25, "low": 0.25, "high": 0.25}), "0.25")
+
+    def test_a_method_without_an_error_has_a_dash(self):
+        self.assertEqual([over_seeds(None), over_seeds({"median": None, "low": None, "high": None})],
+                         ["-", "-"])
 
     def test_the_largest_size(self):
         self.assertIn("| ours | 0.25 .. 0.5 | 1 | 0.95 | 0.75 +- 0.01 | 0.76 | 21 |\n",
@@ -50,7 +59,8 @@ class ReproductionTables(unittest.TestCase):
     def test_the_run(self):
         # Both methods took 20, 21 and 22 seconds: the same cells.
         self.assertIn("3 seeds, 1,000 test steps; 2026-01-02, version 0.1.0, GCC 12, avx2, "
-                      "2 cells side by side, one thread each: 1 minutes of cells, done in 2.\n", self.fill("run"))
+                      "2 cells side by side, one thread each: 1 minutes of cells, done in 2. "
+                      "Errors: median over seeds (least .. largest).\n", self.fill("run"))
 
     def test_other_experiments_stay(self):
         self.assertIn("\nold\n", self.fill("state_mse", "lorenz"))
