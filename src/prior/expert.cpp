@@ -1,7 +1,9 @@
 #include "prior/expert.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
 #include "prior/expert_draft.hpp"
 
@@ -76,6 +78,9 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
   if (spec.degree < 1 || spec.degree > kHighestDegree)
     throw ConfigError("degree = " + std::to_string(spec.degree) + ", but it must be in 1.." +
                       std::to_string(kHighestDegree));
+  if (!(spec.departure >= 0) || !std::isfinite(spec.departure))
+    throw ConfigError("departure = " + kalman::number_text(spec.departure) +
+                      ", but it must be finite and >= 0");
   if (spec.latent < 0 || spec.latent > kMostLatent)
     throw ConfigError("latent = " + std::to_string(spec.latent) + ", but it must be in 0.." +
                       std::to_string(kMostLatent));

@@ -418,7 +418,7 @@ TEST(ModelFile, ContradictionsAreRefused) {
                                {"Q", {0, 0, 0, 0}},
                                {"measured_spread", {1}}};
              }),
-             "a spread of the climate");
+             "climate.spread[1] = -1");
   expect_has(refused([](Json&, Json& d) { d["time"] = "hours"; }), "time = \"hours\"");
   expect_has(refused([](Json&, Json& d) {
                d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"trained", 1}};
