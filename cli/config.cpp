@@ -10,6 +10,7 @@
 
 #include "kalmia/error.hpp"
 #include "system_config.hpp"
+#include "toml_nesting.hpp"
 #include "toml_reader.hpp"
 
 namespace kalmia::cli {
@@ -28,6 +29,7 @@ std::string read_text(const std::string& path) {
 
 toml::table parse(const std::string& path) {
   const std::string text = read_text(path);
+  check_toml_nesting(path, text);
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {

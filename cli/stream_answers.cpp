@@ -22,6 +22,20 @@ std::string json_text(std::string_view text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// A column's name, quoted where a reader of CSV would otherwise see something else.
+std::string csv_field(const std::string& text) {
+  constexpr const char* kBlanks = " \t";
+  if (text.find_first_of(",;\t\"\r\n") == std::string::npos &&
+      text.find_first_not_of(kBlanks) == 0 && text.find_last_not_of(kBlanks) == text.size() - 1)
+    return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 }  // namespace
 
 StreamAnswers::StreamAnswers(Listing listing, bool keyed, bool json)

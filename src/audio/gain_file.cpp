@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kalmia/error.hpp"
+#include "model/json_numbers.hpp"
 #include "model/tensor_file.hpp"
 
 namespace kalmia::audio {
@@ -43,14 +44,14 @@ void check_sizes(const GainSizes& sizes, const model::TensorReader& file) {
 std::unique_ptr<GainModel> parse(std::string_view bytes, const std::string& source) {
   const model::TensorReader file(kFormat, bytes, source);
   const model::OrderedJson json = file.description();
-  const int features = json.at("features").get<int>();
+  const int features = model::whole_number(json, "features");
   if (features != GainModel::kFeatures)
     file.refuse("its networks read features of version " + std::to_string(features) +
                 ", but those of this build read version " + std::to_string(GainModel::kFeatures) +
                 "; " + kFormat.remedy);
-  const GainSizes sizes{json.at("window").get<int>(), json.at("width").get<int>(),
-                        json.at("reach").get<int>(),  json.at("sections").get<int>(),
-                        json.at("hidden").get<int>(), json.at("decoder").get<std::vector<int>>()};
+  const auto size = [&](const char* name) { return model::whole_number(json, name); };
+  const GainSizes sizes{size("window"),   size("width"),  size("reach"),
+                        size("sections"), size("hidden"), model::whole_numbers(json, "decoder")};
   check_sizes(sizes, file);
   auto model = std::make_unique<GainModel>(sizes, std::uint64_t{0});
   std::vector<float> parameters(model->parameters().size());

@@ -22,13 +22,13 @@ void SymbolTable::add(const std::string& name, Node node, const std::string& pla
     if (name == function.name) refuse("is taken by the function; choose another");
   if (find(name)) refuse("is used twice; choose another");
   names_.push_back(name);
-  nodes_.push_back(node);
+  nodes_.emplace(name, node);
 }
 
 std::optional<Node> SymbolTable::find(std::string_view name) const {
-  const auto found = std::find(names_.begin(), names_.end(), name);
-  if (found == names_.end()) return std::nullopt;
-  return nodes_[static_cast<std::size_t>(found - names_.begin())];
+  const auto found = nodes_.find(name);
+  if (found == nodes_.end()) return std::nullopt;
+  return found->second;
 }
 
 }  // namespace kalmia::expr

@@ -1,9 +1,12 @@
 // The names an expression may use.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "expr/graph.hpp"
@@ -22,8 +25,15 @@ class SymbolTable {
   const std::vector<std::string>& names() const { return names_; }
 
  private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>()(name);
+    }
+  };
+
   std::vector<std::string> names_;
-  std::vector<Node> nodes_;
+  std::unordered_map<std::string, Node, Hash, std::equal_to<>> nodes_;
 };
 
 /// Whether `c` may begin a name, or stand in one.

@@ -6,6 +6,7 @@
 #include "infer/calibrated.hpp"
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
+#include "infer/usable.hpp"
 #include "kalman/classical_batch.hpp"
 #include "kalman/student.hpp"
 
@@ -359,7 +360,12 @@ Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& 
 Analysis analyse(const Model& model, const Dataset& data, int threads, Parts parts,
                  const SmoothOptions& smoothing) {
   parts.innovations = parts.innovations || model.impl().calibration().has_value();
-  return calibrated(model, combine(model.impl(), data, threads, parts, smoothing), smoothing);
+  Analysis analysis =
+      calibrated(model, combine(model.impl(), data, threads, parts, smoothing), smoothing);
+  require_usable(data.source, analysis.filtered);
+  require_usable(data.source, analysis.smoothed);
+  require_usable(data.source, model.measured_names(), data, analysis.innovations);
+  return analysis;
 }
 
 }  // namespace kalmia::infer

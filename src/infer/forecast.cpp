@@ -10,6 +10,7 @@
 #include "infer/member_stream.hpp"
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
+#include "infer/usable.hpp"
 
 namespace kalmia {
 namespace {
@@ -69,6 +70,7 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads,
                           const Dataset* future) const {
   if (horizon < 1)
     throw ConfigError("horizon = " + std::to_string(horizon) + ", but it must be >= 1");
+  const std::string place = (data.source.empty() ? "the data" : data.source) + ", forecast";
   Estimates estimates;
   int count = 0;
   for (const model::LearnedModel<float>* member : impl_->members()) {
@@ -89,11 +91,15 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads,
       infer::add_to_mixture(count, state_dim(), one.series[s].mean, one.series[s].covariance,
                             estimates.series[s].mean, estimates.series[s].covariance);
   }
-  if (!impl_->is_combined()) return estimates;
+  if (!impl_->is_combined()) {
+    infer::require_usable(place, estimates);
+    return estimates;
+  }
   // Nothing is measured in a forecast: all of its covariance is a prediction's.
   if (impl_->calibration())
     for (StateEstimates& series : estimates.series)
       for (double& entry : series.covariance) entry *= impl_->calibration()->filter;
+  infer::require_usable(place, estimates);
   estimates.log_likelihood = infer::analyse(*this, data, threads, {}).filtered.log_likelihood;
   return estimates;
 }

@@ -5,6 +5,7 @@
 #include "infer/measured_map.hpp"
 #include "infer/measurement_noise.hpp"
 #include "infer/model_impl.hpp"
+#include "infer/usable.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia {
@@ -70,14 +71,19 @@ void Listing::at(std::span<const double> mean, std::span<const double> covarianc
   impl_->map.at(mean.data(), listed_mean.data(), covariance.empty() ? nullptr : G.data());
   for (std::size_t i = 0; i < impl_->states.size(); ++i)
     listed_mean[M + i] = mean[impl_->states[i]];
-  if (covariance.empty()) return;
+  if (covariance.empty()) {
+    infer::require_usable("", impl_->names, listed_mean, {});
+    return;
+  }
   for (std::size_t i = 0; i < impl_->states.size(); ++i) G[(M + i) * N + impl_->states[i]] = 1;
   infer::congruence(static_cast<int>(K), static_cast<int>(N), G.data(), covariance.data(),
                     listed_covariance.data());
-  if (!impl_->measurements) return;
-  std::vector<double> R(M * M);
-  impl_->noise.at(y_std.empty() ? nullptr : y_std.data(), R.data());
-  for (std::size_t i = 0; i < R.size(); ++i) listed_covariance[i / M * K + i % M] += R[i];
+  if (impl_->measurements) {
+    std::vector<double> R(M * M);
+    impl_->noise.at(y_std.empty() ? nullptr : y_std.data(), R.data());
+    for (std::size_t i = 0; i < R.size(); ++i) listed_covariance[i / M * K + i % M] += R[i];
+  }
+  infer::require_usable("", impl_->names, listed_mean, listed_covariance);
 }
 
 Estimates Listing::of(const Estimates& states, const Dataset* data) const {
@@ -102,10 +108,15 @@ Estimates Listing::of(const Estimates& states, const Dataset* data) const {
     to.mean.assign(steps * K, 0.0);
     to.covariance.assign(spread ? steps * K * K : 0, 0.0);
     const bool own_noise = data != nullptr && !data->series[s].y_std.empty();
-    for (std::size_t k = 0; k < steps; ++k)
-      at({from.mean.data() + k * N, N}, {from.covariance.data() + k * N * N, spread ? N * N : 0},
-         {to.mean.data() + k * K, K}, {to.covariance.data() + k * K * K, spread ? K * K : 0},
-         {own_noise ? data->series[s].y_std.data() + k * M : nullptr, own_noise ? M : 0});
+    for (std::size_t k = 0; k < steps; ++k) try {
+        at({from.mean.data() + k * N, N}, {from.covariance.data() + k * N * N, spread ? N * N : 0},
+           {to.mean.data() + k * K, K}, {to.covariance.data() + k * K * K, spread ? K * K : 0},
+           {own_noise ? data->series[s].y_std.data() + k * M : nullptr, own_noise ? M : 0});
+      } catch (const NumericalError& error) {
+        throw NumericalError((data == nullptr || data->source.empty() ? "" : data->source + ", ") +
+                             (from.key.empty() ? "" : "series \"" + from.key + "\", ") + "step " +
+                             std::to_string(k + 1) + ": " + error.what());
+      }
   }
   return listed;
 }

@@ -1,6 +1,14 @@
 #include "infer/measured_map.hpp"
 
+#include <cmath>
+
 namespace kalmia::infer {
+namespace {
+
+// Of a sum, relative to the sum of its terms without their signs.
+constexpr double kRounding = 1e-9;
+
+}  // namespace
 
 MeasuredMap::MeasuredMap(const model::LearnedModel<float>& model) : model_(model) {
   if (model.expert().emission != nullptr) return;
@@ -53,12 +61,18 @@ void congruence(int rows, int dim, const double* G, const double* P, double* out
   const auto K = static_cast<std::size_t>(rows), N = static_cast<std::size_t>(dim);
   for (std::size_t i = 0; i < K; ++i)
     for (std::size_t j = 0; j <= i; ++j) {
-      double sum = 0;
+      double sum = 0, size = 0;
       for (std::size_t a = 0; a < N; ++a) {
         if (G[i * N + a] == 0) continue;
-        for (std::size_t b = 0; b < N; ++b)
-          if (G[j * N + b] != 0) sum += G[i * N + a] * P[a * N + b] * G[j * N + b];
+        for (std::size_t b = 0; b < N; ++b) {
+          if (G[j * N + b] == 0) continue;
+          const double term = G[i * N + a] * P[a * N + b] * G[j * N + b];
+          sum += term;
+          size += std::abs(term);
+        }
       }
+      // Of a difference that is known exactly only rounding is left.
+      if (i == j && sum < 0 && sum >= -kRounding * size) sum = 0;
       out[i * K + j] = out[j * K + i] = sum;
     }
 }

@@ -7,6 +7,7 @@
 #include "infer/mixture.hpp"
 #include "infer/model_impl.hpp"
 #include "infer/stream_impl.hpp"
+#include "infer/usable.hpp"
 #include "kalman/student.hpp"
 #include "model/model_file.hpp"
 
@@ -65,6 +66,7 @@ Estimates Model::measured(const Estimates& states) const {
         map.moments(from.mean.data() + k * N, from.covariance.data() + k * N * N,
                     to.mean.data() + k * M, to.covariance.data() + k * M * M);
   }
+  infer::require_usable("what is measured of the states", result);
   return result;
 }
 

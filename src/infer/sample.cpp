@@ -3,6 +3,7 @@
 #include "infer/calibrated.hpp"
 #include "infer/combined.hpp"
 #include "infer/series_run.hpp"
+#include "infer/usable.hpp"
 
 namespace kalmia {
 
@@ -72,8 +73,10 @@ Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int 
   for (std::size_t j = 0; j < members.size(); ++j)
     estimates.log_likelihood =
         sample_member(*members[j], data, seed, threads, samples, j, members.size(), estimates);
-  if (!impl_->is_combined()) return estimates;
-
+  if (!impl_->is_combined()) {
+    infer::require_usable(data.source, estimates);
+    return estimates;
+  }
   const bool calibrated = impl_->calibration().has_value();
   const SmoothOptions linearized{.method = "linearized"};
   infer::Combined before = infer::combine(
@@ -90,6 +93,7 @@ Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int 
                        smoothed.series[s].covariance.data() + k * N * N,
                        after.series[s].covariance.data() + k * N * N, path.data() + k * N);
     }
+  infer::require_usable(data.source, estimates);
   return estimates;
 }
 

@@ -8,6 +8,7 @@
 #include "infer/mixture.hpp"
 #include "infer/scaled_data.hpp"
 #include "infer/stream_impl.hpp"
+#include "infer/usable.hpp"
 #include "kalman/matrix_checks.hpp"
 
 namespace kalmia {
@@ -158,6 +159,7 @@ void Stream::step(State& state, std::span<const double> given, double dt,
   }
   // Each member's last prediction is still in its filter.
   s.combine();
+  infer::require_usable("", s.members[0].model.expert().state_names, s.mean, s.covariance);
   for (infer::MemberStream& member : s.members) {
     member.show(s.y.data());
     std::ranges::copy(inputs, member.u.begin());

@@ -10,6 +10,8 @@ namespace kalmia::kalman {
 /// distribution is the normal one for all practical purposes.
 inline constexpr double kLeastDegreesOfFreedom = 2;
 inline constexpr double kMostDegreesOfFreedom = 200;
+/// The largest nu that may be given. Far beyond it, the nodes of its mixture are not found.
+inline constexpr double kLargestDegreesOfFreedom = 1e6;
 
 /// The variance of t_nu of unit scale, nu / (nu - 2). For nu <= 2 there is none: the variance of
 /// the Gaussian with the same 95 % interval stands for it.

@@ -6,11 +6,13 @@
 #include "base/random.hpp"
 #include "kalmia/error.hpp"
 #include "nn/softplus.hpp"
+#include "prior/expert.hpp"
 
 namespace kalmia::model {
 namespace {
 
-constexpr int kMostStates = 128;
+using prior::kMostStates;
+
 constexpr int kMostTaps = 4096;
 
 ArchitectureOptions validated(const ArchitectureOptions& options) {

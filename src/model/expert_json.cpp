@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "model/json_numbers.hpp"
+
 namespace kalmia::model {
 namespace {
 
@@ -67,8 +69,8 @@ System system_of(const Json& json) {
   json.at("matrix").get_to(system.matrix);
   system.next = equations_of(json.at("next"));
   json.at("flow").get_to(system.flow);
-  json.at("order").get_to(system.order);
-  json.at("substeps").get_to(system.substeps);
+  system.order = whole_number(json, "order");
+  system.substeps = whole_number(json, "substeps");
   system.measure = equations_of(json.at("measure"));
   for (const Json& each : json.at("initial"))
     system.initial.push_back({each.at("name").get<std::string>(), each.at("mean").get<double>(),
@@ -100,10 +102,10 @@ prior::ExpertSpec expert_from_json(const Json& json) {
   prior::ExpertSpec spec;
   json.at("name").get_to(spec.name);
   spec.flow = json.value("flow", spec.flow);
-  spec.order = json.value("order", spec.order);
-  spec.substeps = json.value("substeps", spec.substeps);
+  if (json.contains("order")) spec.order = whole_number(json, "order");
+  if (json.contains("substeps")) spec.substeps = whole_number(json, "substeps");
   spec.departure = json.value("departure", spec.departure);
-  spec.degree = json.value("degree", spec.degree);
+  if (json.contains("degree")) spec.degree = whole_number(json, "degree");
   if (json.contains("frame")) {
     const Json& frame = json.at("frame");
     frame.at("centre").get_to(spec.frame.centre);
@@ -111,7 +113,7 @@ prior::ExpertSpec expert_from_json(const Json& json) {
     frame.at("step").get_to(spec.frame.step);
     frame.at("dt").get_to(spec.frame.dt);
   }
-  spec.latent = json.value("latent", spec.latent);
+  if (json.contains("latent")) spec.latent = whole_number(json, "latent");
   if (json.contains("system")) spec.system = system_of(json.at("system"));
   return spec;
 }

@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
+#include "model/description_checks.hpp"
 #include "model/even_steps.hpp"
 
 namespace kalmia::model {
@@ -18,60 +18,9 @@ void require_size(const char* what, std::size_t found, std::size_t needed) {
                       " numbers, but " + std::to_string(needed) + " are needed");
 }
 
-void require_scales(const char* what, const std::vector<double>& scales) {
-  for (const double scale : scales)
-    if (!(scale > 0) || !std::isfinite(scale))
-      throw ConfigError(std::string("model: an entry of ") + what +
-                        " is not a finite number above 0");
-}
-
-void require_finite(const char* what, const std::vector<double>& values) {
-  for (const double value : values)
-    if (!std::isfinite(value))
-      throw ConfigError(std::string("model: an entry of ") + what + " is not finite");
-}
-
 const ModelDescription& checked(const ModelDescription& d) {
-  if (!(d.dt > 0) || !std::isfinite(d.dt))
-    throw ConfigError("model: dt = " + kalman::number_text(d.dt) +
-                      ", but it must be a finite number above 0");
-  const std::size_t M = d.measured_names.size();
-  require_size("y_scale", d.units.y_scale.size(), M);
-  require_size("y_offset", d.units.y_offset.size(), M);
-  require_size("features.mean", d.features.mean.size(), M);
-  require_size("features.spread", d.features.spread.size(), M);
-  require_size("features.step", d.features.step.size(), M);
-  require_size("features.use_level", d.features.use_level.size(), M);
-  require_scales("y_scale", d.units.y_scale);
-  require_scales("x_scale", d.units.x_scale);
-  require_scales("features.spread", d.features.spread);
-  require_scales("features.step", d.features.step);
-  require_finite("y_offset", d.units.y_offset);
-  require_finite("x_offset", d.units.x_offset);
-  require_finite("features.mean", d.features.mean);
-  require_size("features.u_mean", d.features.u_mean.size(), d.input_names.size());
-  require_size("features.u_spread", d.features.u_spread.size(), d.input_names.size());
-  require_scales("features.u_spread", d.features.u_spread);
-  require_finite("features.u_mean", d.features.u_mean);
-  if (d.calibration)
-    require_scales("calibration",
-                   {d.calibration->filter, d.calibration->linearized, d.calibration->trained});
+  check_description(d);
   return d;
-}
-
-void check_climate(const StateClimate& climate, std::size_t N, std::size_t M) {
-  if (climate.spread.empty()) return;
-  require_size("climate.mean", climate.mean.size(), N);
-  require_size("climate.spread", climate.spread.size(), N);
-  require_size("climate.A", climate.A.size(), N * N);
-  require_size("climate.Q", climate.Q.size(), N * N);
-  require_size("climate.measured_spread", climate.measured_spread.size(), M);
-  require_finite("climate.mean", climate.mean);
-  require_finite("climate.A", climate.A);
-  require_finite("climate.Q", climate.Q);
-  for (const auto* spreads : {&climate.spread, &climate.measured_spread})
-    if (!std::ranges::all_of(*spreads, [](double spread) { return spread > 0; }))
-      throw ConfigError("model: a spread of the climate is not a number above 0");
 }
 
 void attach(const prior::Expert& expert, FeatureSpec& features) {
@@ -168,21 +117,8 @@ LearnedModel<T>::LearnedModel(ModelDescription description, std::vector<T> param
       expert_(expert_of(checked(description_))),
       architecture_(architecture_options(description_, expert_)),
       emission_(expert_.state_dim(), expert_.meas_dim(), expert_.H, std::move(R)) {
-  const auto N = static_cast<std::size_t>(expert_.state_dim());
-  require_size("x_scale", description_.units.x_scale.size(), N);
-  require_size("x_offset", description_.units.x_offset.size(), N);
+  check_description(description_, expert_);
   attach(expert_, description_.features);
-  if (!(description_.tails == 0 || (description_.tails >= 1 && std::isfinite(description_.tails))))
-    throw ConfigError("model: tails = " + kalman::number_text(description_.tails) +
-                      ", but they must be 0 or at least 1");
-  if (!(description_.gap_trust >= 0 && description_.gap_trust <= 1))
-    throw ConfigError("model: gap_trust = " + kalman::number_text(description_.gap_trust) +
-                      ", but it must be in 0..1");
-  if (!(description_.iterated_noise > 0 && description_.iterated_noise <= 1))
-    throw ConfigError(
-        "model: iterated_noise = " + kalman::number_text(description_.iterated_noise) +
-        ", but it must be above 0 and at most 1");
-  check_climate(description_.climate, N, static_cast<std::size_t>(meas_dim()));
   if (description_.tails > 0) robust_ = {.degrees_of_freedom = description_.tails};
   set_theta(description_.theta.empty() ? expert_.theta() : description_.theta);
   set_parameters(parameters);
@@ -203,7 +139,8 @@ int LearnedModel<T>::most_empty_steps() const {
 template <typename T>
 void LearnedModel<T>::set_theta(const std::vector<double>& theta) {
   require_size("theta", theta.size(), expert_.parameters.size());
-  require_finite("theta", theta);
+  if (!std::ranges::all_of(theta, [](double value) { return std::isfinite(value); }))
+    throw ConfigError("model: an entry of theta is not finite");
   description_.theta = theta;
 }
 

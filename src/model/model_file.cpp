@@ -9,6 +9,7 @@
 #include "kalmia/error.hpp"
 #include "kalmia/version.hpp"
 #include "model/expert_json.hpp"
+#include "model/json_numbers.hpp"
 #include "model/tensor_file.hpp"
 
 namespace kalmia::model {
@@ -38,8 +39,11 @@ Json to_json(const SmootherSizes& sizes) {
 SmootherSizes sizes_of(const Json& json) {
   SmootherSizes sizes;
   sizes.kind = smoother_of_name(json.at("kind").get<std::string>());
-  json.at("hidden").get_to(sizes.hidden);
-  json.at("decoder").get_to(sizes.decoder);
+  sizes.hidden = whole_number(json, "hidden");
+  sizes.decoder = whole_numbers(json, "decoder");
+  if (sizes.hidden < 0)
+    throw ConfigError("smoother.hidden = " + std::to_string(sizes.hidden) +
+                      ", but it must be >= 0");
   return sizes;
 }
 
@@ -169,9 +173,9 @@ ModelDescription description_of(const Json& json) {
   const Json& networks = json.at("networks");
   d.recursive = is_recursive(networks.at("filter").get<std::string>());
   d.encoder = nn::encoder_of_name(networks.at("encoder").get<std::string>());
-  networks.at("taps").get_to(d.taps);
-  networks.at("hidden").get_to(d.hidden);
-  networks.at("decoder").get_to(d.decoder);
+  d.taps = whole_number(networks, "taps");
+  d.hidden = whole_number(networks, "hidden");
+  d.decoder = whole_numbers(networks, "decoder");
   d.smoother = sizes_of(json.at("smoother"));
   d.calibration = calibration_of(json.at("calibration"));
   const Json& units = json.at("units");
@@ -183,7 +187,7 @@ ModelDescription description_of(const Json& json) {
   features.at("mean").get_to(d.features.mean);
   features.at("spread").get_to(d.features.spread);
   features.at("step").get_to(d.features.step);
-  features.at("use_level").get_to(d.features.use_level);
+  d.features.use_level = whole_numbers(features, "use_level");
   features.at("use_dt").get_to(d.features.use_dt);
   features.at("u_mean").get_to(d.features.u_mean);
   features.at("u_spread").get_to(d.features.u_spread);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json_nesting.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/version.hpp"
 
@@ -72,7 +73,9 @@ TensorReader::TensorReader(const TensorFormat& format, std::string_view bytes, s
   if (length > bytes.size() - kLengthBytes)
     refuse("the file is cut off: its header should have " + std::to_string(length) +
            " bytes, but " + std::to_string(bytes.size() - kLengthBytes) + " follow");
-  OrderedJson header = OrderedJson::parse(bytes.substr(kLengthBytes, length), nullptr, false);
+  const std::string_view text = bytes.substr(kLengthBytes, length);
+  require_shallow(text, "its header");
+  OrderedJson header = OrderedJson::parse(text, nullptr, false);
   if (!header.is_object()) refuse(other + "its header is not JSON");
   data_ = bytes.substr(kLengthBytes + length);
 
@@ -98,7 +101,9 @@ TensorReader::TensorReader(const TensorFormat& format, std::string_view bytes, s
 }
 
 OrderedJson TensorReader::description() const {
-  return OrderedJson::parse(metadata_.at("description").get<std::string>());
+  const auto text = metadata_.at("description").get<std::string>();
+  require_shallow(text, "its description");
+  return OrderedJson::parse(text);
 }
 
 std::string_view TensorReader::tensor(const std::string& name, const std::string& dtype,
@@ -111,6 +116,14 @@ std::string_view TensorReader::tensor(const std::string& name, const std::string
       offsets[1] - offsets[0] != bytes)
     refuse("tensor " + name + " has not the type, shape or size the description asks for");
   return data_.substr(offsets[0], bytes);
+}
+
+void TensorReader::require_shallow(std::string_view text, const char* what) const {
+  const int depth = json_nesting(text);
+  if (depth > kDeepestJson)
+    refuse(std::string(what) + " has arrays and objects " + std::to_string(depth) +
+           " deep within one another, but at most " + std::to_string(kDeepestJson) +
+           " are read; the file is damaged");
 }
 
 void TensorReader::refuse(const std::string& why) const { throw DataError(source_ + ": " + why); }

@@ -60,6 +60,8 @@ class TensorReader {
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
+  void require_shallow(std::string_view text, const char* what) const;
+
   std::string source_;
   OrderedJson metadata_, tensors_;
   std::string_view data_;

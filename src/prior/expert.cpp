@@ -1,7 +1,9 @@
 #include "prior/expert.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
 #include "prior/expert_draft.hpp"
 
@@ -20,6 +22,13 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 const std::vector<std::string>& physical_names() {
   static const std::vector<std::string> names = {"coordinated-turn", "lorenz", "linear-motion"};
   return names;
+}
+
+void require_at_most(const std::string& prior, std::size_t count, const char* what) {
+  if (count > kMostStates)
+    throw ConfigError("prior " + prior + ": " + std::to_string(count) + " " + what +
+                      ", but a model has at most " + std::to_string(kMostStates) +
+                      "; measure fewer columns, or take a prior of fewer states");
 }
 
 }  // namespace
@@ -50,9 +59,11 @@ bool is_linear_flow(const std::string& name) {
          name != "ar";
 }
 
-const std::vector<std::string>& automatic_experts() {
-  static const std::vector<std::string> names = {"constant-position", "mean-reverting",
-                                                 "constant-velocity", "damped-velocity"};
+std::vector<std::string> automatic_experts(std::size_t channels) {
+  std::vector<std::string> names = {"constant-position", "mean-reverting"};
+  // These have a rate for each channel.
+  if (2 * channels <= kMostStates)
+    names.insert(names.end(), {"constant-velocity", "damped-velocity"});
   return names;
 }
 
@@ -67,12 +78,16 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
   if (spec.degree < 1 || spec.degree > kHighestDegree)
     throw ConfigError("degree = " + std::to_string(spec.degree) + ", but it must be in 1.." +
                       std::to_string(kHighestDegree));
+  if (!(spec.departure >= 0) || !std::isfinite(spec.departure))
+    throw ConfigError("departure = " + kalman::number_text(spec.departure) +
+                      ", but it must be finite and >= 0");
   if (spec.latent < 0 || spec.latent > kMostLatent)
     throw ConfigError("latent = " + std::to_string(spec.latent) + ", but it must be in 0.." +
                       std::to_string(kMostLatent));
   if (spec.latent > 0 && spec.name != "none")
     throw ConfigError("latent = " + std::to_string(spec.latent) + ", but prior = \"" + spec.name +
                       "\" has states of its own; latent states are for none");
+  require_at_most(spec.name, channels.size(), "measured columns");
   const auto draft = [&] {
     if (spec.name == "none") return draft_free(channels, spec.latent);
     if (spec.name == "system") return draft_system(spec.system, channels, inputs);
@@ -84,6 +99,7 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
                       ", or equations in [system]");
   };
   ExpertDraft made = draft();
+  require_at_most(spec.name, static_cast<std::size_t>(made.symbols.states), "states");
   return finish(made, spec);
 }
 

@@ -11,6 +11,9 @@
 
 namespace kalmia::prior {
 
+/// States and measured channels of a model, at most.
+inline constexpr int kMostStates = 128;
+
 /// What kind of quantity a state is: the value of a measured channel, or a derivative of it by the
 /// time step. `channel` is -1 for a state of a user's system that no channel measures alone.
 struct StateKind {
@@ -87,12 +90,13 @@ const std::vector<std::string>& expert_names();
 /// Whether it is a linear system in continuous time, whose map holds for a step of any length.
 bool is_linear_flow(const std::string& name);
 
-/// Those that fit any data and are tried when the user names none.
-const std::vector<std::string>& automatic_experts();
+/// Those that fit any data and are tried when the user names none; of so many channels, that have
+/// no more than kMostStates states.
+std::vector<std::string> automatic_experts(std::size_t channels = 1);
 
 /// `channels` and `inputs`: columns of the data. Throws ConfigError for an unknown name, one that
-/// does not fit the number of channels, a number out of its range, or equations that do not make
-/// sense.
+/// does not fit the number of channels, more than kMostStates states or channels, a number out of
+/// its range, or equations that do not make sense.
 Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
                    const std::vector<std::string>& inputs = {});
 

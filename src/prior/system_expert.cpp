@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
 
 #include "expr/parse.hpp"
 #include "expr/program.hpp"
@@ -38,22 +39,32 @@ class SystemReader {
   // The place of the first expression that is not finite at a point (the symbols' values), or whose
   // derivatives by the states are not. After read().
   std::string undefined_at(std::vector<double> point, ExpertDraft& draft) const {
+    // All at once: definitions share what they are made of. Derivatives of what no equation uses
+    // are made here; where they swell, the rest is not looked at.
+    Nodes wanted;
     for (const auto& [place, node] : placed_) {
-      Nodes wanted = {node};
+      if (draft.graph.size() > 2 * kMostNodes) break;
+      wanted.push_back(node);
       for (int j = 0; j < draft.symbols.states; ++j)
         wanted.push_back(draft.graph.derivative(node, draft.symbols.x(j)));
-      const std::vector<double> values =
-          expr::evaluate(expr::Program(draft.graph, wanted, draft.symbols.count()), point);
-      if (!std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
-        return place;
     }
-    return "";
+    const std::vector<double> values =
+        expr::evaluate(expr::Program(draft.graph, wanted, draft.symbols.count()), point);
+    const auto bad =
+        std::ranges::find_if(values, [](double value) { return !std::isfinite(value); });
+    if (bad == values.end()) return "";
+    const auto each = static_cast<std::ptrdiff_t>(draft.symbols.states + 1);
+    return placed_[static_cast<std::size_t>((bad - values.begin()) / each)].first;
   }
 
  private:
   void add_symbols() {
     if (system_.states.empty())
       throw ConfigError("system.states is empty, but a system needs at least one state");
+    if (system_.states.size() > kMostStates)
+      throw ConfigError("system.states has " + std::to_string(system_.states.size()) +
+                        " names, but a model has at most " + std::to_string(kMostStates) +
+                        " states");
     draft_.expert.name = "system";
     draft_.expert.physical = true;
     draft_.expert.state_names = system_.states;
@@ -96,6 +107,10 @@ class SystemReader {
 
   Node parse(const std::string& text, const std::string& place) {
     const Node node = expr::parse(draft_.graph, text, names_, place);
+    if (draft_.graph.size() > kMostNodes)
+      throw ConfigError(place + ": with it the equations have more than " +
+                        std::to_string(kMostNodes) +
+                        " operations, but that is the most that is possible; write less");
     placed_.emplace_back(place, node);
     return node;
   }
@@ -235,27 +250,27 @@ class SystemReader {
                           ": it is to be learned, but no equation uses it; use it or leave it out");
       draft_.expert.unused.push_back(parameter.name);
     }
+    const std::set<std::string_view> mentioned = mentioned_names();
     for (const Equation& each : system_.define)
-      if (!mentioned(each.name)) draft_.expert.unused.push_back(each.name);
+      if (!mentioned.contains(each.name)) draft_.expert.unused.push_back(each.name);
   }
 
-  // Whether the name stands in an equation, or in a definition.
-  bool mentioned(const std::string& name) const {
-    const auto in = [&](const std::string& text) {
-      for (std::size_t at = text.find(name); at != std::string::npos;
-           at = text.find(name, at + 1)) {
-        const std::size_t end = at + name.size();
-        if ((at == 0 || !expr::continues_name(text[at - 1])) &&
-            (end == text.size() || !expr::continues_name(text[end])))
-          return true;
+  // The words in equations and definitions, names among them.
+  std::set<std::string_view> mentioned_names() const {
+    std::set<std::string_view> words;
+    const auto add = [&](std::string_view text) {
+      for (std::size_t at = 0; at < text.size(); ++at) {
+        if (!expr::continues_name(text[at])) continue;
+        const std::size_t begin = at;
+        while (at < text.size() && expr::continues_name(text[at])) ++at;
+        words.insert(text.substr(begin, at - begin));
       }
-      return false;
     };
     for (const auto* equations : {&system_.define, &system_.ode, &system_.next, &system_.measure})
-      for (const Equation& each : *equations)
-        if (in(each.text)) return true;
-    return std::ranges::any_of(system_.matrix,
-                               [&](const auto& row) { return std::ranges::any_of(row, in); });
+      for (const Equation& each : *equations) add(each.text);
+    for (const auto& row : system_.matrix)
+      for (const std::string& entry : row) add(entry);
+    return words;
   }
 
   void set_initial() {

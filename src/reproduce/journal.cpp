@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/json_nesting.hpp"
+
 namespace kalmia::reproduction {
 namespace {
 
@@ -94,9 +96,13 @@ void Journal::read(const Json& kind) {
   std::size_t begin = 0, line = 0;
   for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     ++line;
-    const Json json = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    const std::string_view row = std::string_view(text).substr(begin, end - begin);
     const std::string place = path_ + ":" + std::to_string(line);
+    if (json_nesting(row) > kDeepestJson)
+      throw DataError(place + ": arrays and objects more than " + std::to_string(kDeepestJson) +
+                      " deep within one another, which no journal has; begin anew (--fresh), or " +
+                      "remove the line");
+    const Json json = Json::parse(row, nullptr, false);
     if (line == 1) {
       if (json.is_discarded() || !json.is_object())
         throw DataError(place + ": not a journal of kalmia reproduce; give another folder");

@@ -25,6 +25,11 @@ constexpr double kDefault = -1;
 // The systems' own times are of order 1; a step of many of them is a slip, and takes for ever to
 // integrate.
 constexpr double kLongestStep = 1000;
+// A model has no more of them; the time to make a random system grows with their cube.
+constexpr int kMostStates = 128;
+constexpr int kMostSeries = 1'000'000;
+// Numbers that are simulated at once (2 GB).
+constexpr double kMostNumbers = 250e6;
 
 struct Definition {
   const char* name;
@@ -83,17 +88,30 @@ void check(const std::string& system, const SimulateOptions& o) {
     if (!holds) wrong += fmt::format("\n  {} = {}, but it must be {}", name, value, rule);
   };
   require(o.steps >= 1, "steps", o.steps, ">= 1");
-  require(o.series >= 1, "series", o.series, ">= 1");
+  require(o.series >= 1 && o.series <= kMostSeries, "series", o.series,
+          fmt::format("in 1..{}", kMostSeries));
   require(o.dt == kDefault || (o.dt > 0 && o.dt <= kLongestStep), "dt", o.dt,
           fmt::format("> 0 and <= {} (-1: the system's own)", kLongestStep));
   require(o.noise == kDefault || (o.noise >= 0 && std::isfinite(o.noise)), "noise", o.noise,
           ">= 0 and finite (-1: the system's own)");
   if (system == "random-linear") {
-    require(o.states >= 1, "states", o.states, ">= 1");
+    require(o.states >= 1 && o.states <= kMostStates, "states", o.states,
+            fmt::format("in 1..{}", kMostStates));
     require(o.measured >= 1 && o.measured <= o.states, "measured", o.measured,
             fmt::format(">= 1 and <= states ({})", o.states));
   }
   if (!wrong.empty()) throw ConfigError("simulate " + system + ": invalid options:" + wrong);
+}
+
+// `columns`: numbers of a step.
+void check_size(const std::string& system, const SimulateOptions& o, std::size_t columns) {
+  const double numbers =
+      static_cast<double>(o.steps) * static_cast<double>(o.series) * static_cast<double>(columns);
+  if (numbers > kMostNumbers)
+    throw ConfigError(fmt::format(
+        "simulate {}: steps = {} in series = {} are {:.3g} numbers ({} a step), but at most {:.3g} "
+        "are simulated at once; take fewer, or several runs with seeds of their own",
+        system, o.steps, o.series, numbers, columns, kMostNumbers));
 }
 
 }  // namespace
@@ -120,6 +138,7 @@ Dataset simulate(const std::string& system, const SimulateOptions& options) {
   const std::unique_ptr<System> made = definition.make(chosen);
   const std::vector<int>& measured = made->measured();
   const std::size_t N = made->state_names().size(), M = measured.size();
+  check_size(system, options, N + M + 1);
 
   Dataset data;
   data.source = fmt::format("simulate {}", system);

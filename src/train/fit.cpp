@@ -372,7 +372,7 @@ class Fitter {
     const bool any = options_.model.prior == "auto";
     const bool automatic = any && options_.model.system.empty();
     const std::vector<std::string> candidates =
-        automatic ? prior::automatic_experts()
+        automatic ? prior::automatic_experts(data_.y_names.size())
                   : std::vector<std::string>{any ? "system" : options_.model.prior};
     double best = std::numeric_limits<double>::infinity();
     std::string comparison, kept;
@@ -536,6 +536,11 @@ class Fitter {
 
 void check_data(const Dataset& data) {
   if (data.y_names.empty()) throw DataError("fit: the data have no measured columns");
+  if (data.y_names.size() > prior::kMostStates)
+    throw ConfigError((data.source.empty() ? std::string("the data") : data.source) + ": " +
+                      std::to_string(data.y_names.size()) +
+                      " measured columns, but a model has at most " +
+                      std::to_string(prior::kMostStates) + "; name fewer of them with --measure");
   for (const Series& series : data.series)
     if (series.y.size() != static_cast<std::size_t>(series.steps) * data.y_names.size())
       throw DataError("fit: series \"" + printable(series.key) + "\" has " +

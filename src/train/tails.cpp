@@ -15,9 +15,9 @@ double parse_tails(const std::string& text) {
   double value = 0;
   const auto [end, error] = fast_float::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= 1) ||
-      !std::isfinite(value))
+      !(value <= kalman::kLargestDegreesOfFreedom))
     throw ConfigError("tails = \"" + text +
-                      "\", but they must be gaussian, learn, or degrees of freedom >= 1");
+                      "\", but they must be gaussian, learn, or degrees of freedom in 1..1e6");
   return value;
 }
 

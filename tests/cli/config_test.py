@@ -112,6 +112,25 @@ class Configuration(ProgramTest):
         self.refuse("[data]\nfile = \n", "fit.toml:2: ")
         self.refuse("\x00\x01", "fit.toml:1: ")
 
+    def test_nesting_beyond_reason(self):
+        deep = 100000
+        many = "brackets more than 32 deep within one another"
+        parts = "a name of more than 32 parts"
+        for text, said in (("a = " + "[" * deep + "]" * deep, many),
+                           ("a = " + "{a=" * deep + "1" + "}" * deep, many),
+                           ("a" + ".a" * deep + " = 1", parts),
+                           ("a" + " . 'a'" * deep + " = 1", parts),
+                           ("[a" + ".a" * deep + "]\nx = 1", parts),
+                           ("[[a" + ".a" * deep + "]]\nx = 1", parts)):
+            self.refuse("# [[[ . . .\n" + text + "\n", "fit.toml:2: " + said)
+        # Strings and comments hide what only looks like it.
+        hidden = "." * 100 + "[" * 100
+        for quote in ('"', "'", '"""', "'''"):
+            self.refuse(f"output = {quote}{hidden}{quote} # {hidden}\nodd = 1\n",
+                        "fit.toml:2: unknown key odd")
+        lines = f'output = """a\n"\\""{hidden}\n"""""\nodd = 1\n'
+        self.refuse(lines, "fit.toml:4: unknown key odd")
+
     def test_no_data_and_no_file(self):
         self.refuse("[train]\nupdates = 3\n", "fit.toml: no data")
         self.refuse("", "fit.toml: no data")

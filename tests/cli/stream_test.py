@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import support
-from support import PROGRAM, ProgramTest
+from support import PROGRAM, SMALL_FIT, ProgramTest
 
 
 class StreamTest(ProgramTest):
@@ -45,6 +45,18 @@ class Answers(StreamTest):
         self.assertIn("y1", header[:half])
         self.assertEqual([f"{name}_std" for name in header[:half]], header[half:])
         self.assertEqual(self.stream("", "--no-header"), [])
+
+    def test_names_of_columns_are_quoted_where_they_must_be(self):
+        text = (self.folder / "track.csv").read_text()
+        (self.folder / "odd.csv").write_text(text.replace("y1,y2", '"a,b","say ""c"""', 1))
+        # On the command line a comma ends a name.
+        (self.folder / "odd.toml").write_text(
+            "[data]\nfile = 'odd.csv'\nmeasure = ['a,b', 'say \"c\"']\ntime = 't'\n")
+        self.succeed("fit", "odd.toml", *SMALL_FIT, "-q", "-o", "odd.kalmia")
+        header = self.succeed("stream", "odd.kalmia", stdin="1,2\n").splitlines()[0]
+        filtered = self.succeed("filter", "odd.kalmia", "odd.csv").splitlines()[0]
+        self.assertEqual(sorted(next(csv.reader([header]))), sorted(
+            name for name in next(csv.reader([filtered])) if name != "t"))
 
     def test_forms_of_a_line(self):
         answer = self.stream("1.5,-2\n", "--no-header")

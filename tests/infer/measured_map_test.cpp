@@ -73,5 +73,18 @@ TEST(Congruence, IsTheProductOfThree) {
   EXPECT_EQ(found, RowMatrix(found.transpose()));
 }
 
+// The difference of two values that move as one: rounding gives no negative variance.
+TEST(MeasuredMap, VariancesAreNotNegativeByRounding) {
+  const double G[] = {1, -1}, P[] = {0.1, 0.1 + 2e-17, 0.1 + 2e-17, 0.1};
+  double S = 7;
+  ASSERT_LT(P[0] - P[1] - P[2] + P[3], 0);
+  congruence(1, 2, G, P, &S);
+  EXPECT_EQ(S, 0);
+  // What is no rounding stays as it is, and is refused elsewhere.
+  const double bad[] = {0.1, 0.2, 0.2, 0.1};
+  congruence(1, 2, G, bad, &S);
+  EXPECT_LT(S, -0.1);
+}
+
 }  // namespace
 }  // namespace kalmia::infer

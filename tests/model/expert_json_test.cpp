@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kalmia/error.hpp"
+
 namespace kalmia::model {
 namespace {
 
@@ -126,7 +128,7 @@ TEST(ExpertJson, WhatIsMissingOrOfAWrongTypeIsRefused) {
   EXPECT_THROW(expert_from_json(wrong), Json::exception);
   wrong = json;
   wrong["order"] = "two";
-  EXPECT_THROW(expert_from_json(wrong), Json::exception);
+  EXPECT_THROW(expert_from_json(wrong), ConfigError);
 }
 
 }  // namespace

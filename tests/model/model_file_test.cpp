@@ -351,6 +351,29 @@ TEST(ModelFile, WhatIsNoModelIsRefused) {
             "x: the file is cut off: its header should have 16777216 bytes, but 2 follow");
 }
 
+// Depth of a file's own choosing must not reach anything that recurses.
+TEST(ModelFile, NestingBeyondReasonIsRefused) {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  const auto refused = [](const std::string& bytes) {
+    return message_of<DataError>([&] { parse_model_file(bytes, "x"); });
+  };
+  const std::string text =
+      R"({"__metadata__":{"format":"kalmia","format_version":"6","more":)" + deep + "}}";
+  std::string bytes;
+  for (std::size_t i = 0; i < 8; ++i) bytes += static_cast<char>((text.size() >> (8 * i)) & 0xff);
+  EXPECT_EQ(refused(bytes + text),
+            "x: its header has arrays and objects 100002 deep within one another, but at most 64 "
+            "are read; the file is damaged");
+  const Parsed file = read(model_file_bytes(*test::static_case(1).make<float>()));
+  Json header = file.header;
+  header["__metadata__"]["description"] = deep;
+  header["__metadata__"].erase("crc32");
+  header["__metadata__"]["crc32"] = std::to_string(test_crc(header.dump() + file.data));
+  EXPECT_EQ(refused(write(header, file.data)),
+            "x: its description has arrays and objects 100000 deep within one another, but at most "
+            "64 are read; the file is damaged");
+}
+
 // The parameters of a file whose checksum is right, but whose parts do not fit.
 TEST(ModelFile, ContradictionsAreRefused) {
   const Parsed file = read(model_file_bytes(*test::static_case(1).make<float>()));
@@ -395,7 +418,7 @@ TEST(ModelFile, ContradictionsAreRefused) {
                                {"Q", {0, 0, 0, 0}},
                                {"measured_spread", {1}}};
              }),
-             "a spread of the climate");
+             "climate.spread[1] = -1");
   expect_has(refused([](Json&, Json& d) { d["time"] = "hours"; }), "time = \"hours\"");
   expect_has(refused([](Json&, Json& d) {
                d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"trained", 1}};

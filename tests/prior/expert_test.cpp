@@ -210,6 +210,28 @@ TEST(Expert, AnUnknownNameListsTheKnownOnes) {
     EXPECT_NE(message.find(name), std::string::npos) << message;
 }
 
+TEST(Expert, MoreStatesThanAModelHasAreRefused) {
+  const auto columns = [](int count) {
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) names.push_back(std::string("c").append(std::to_string(i)));
+    return names;
+  };
+  const auto refused = [&](const char* name, int count) {
+    return message_of<ConfigError>([&] { make_expert(test::named(name), columns(count)); });
+  };
+  EXPECT_EQ(refused("constant-position", 129),
+            "prior constant-position: 129 measured columns, but a model has at most 128; measure "
+            "fewer columns, or take a prior of fewer states");
+  EXPECT_EQ(refused("constant-velocity", 65),
+            "prior constant-velocity: 130 states, but a model has at most 128; measure fewer "
+            "columns, or take a prior of fewer states");
+  EXPECT_EQ(make_expert(test::named("constant-position"), columns(128)).state_dim(), 128);
+  // What is tried where the user names nothing.
+  EXPECT_EQ(automatic_experts(64).size(), 4u);
+  EXPECT_EQ(automatic_experts(65),
+            (std::vector<std::string>{"constant-position", "mean-reverting"}));
+}
+
 TEST(Expert, AWrongNumberOfChannelsIsRefused) {
   const std::string lorenz =
       message_of<ConfigError>([] { make_expert(test::named("lorenz"), {"a"}); });

@@ -353,5 +353,37 @@ TEST(SystemExpert, NamesTheEquationThatIsNotDefinedAtAState) {
   EXPECT_EQ(place(), "system.measure.across");
 }
 
+// d2000 = x, written as 2^2000 terms: shared, it is 2000 sums.
+TEST(SystemExpert, DefinitionsAreComputedOnce) {
+  System s;
+  s.states = {"x"};
+  s.define = {{"d0", "x"}};
+  for (int i = 1; i <= 2000; ++i) {
+    const std::string before = std::string("d").append(std::to_string(i - 1));
+    s.define.push_back(
+        {std::string("d").append(std::to_string(i)), "0.5*" + before + " + 0.5*" + before});
+  }
+  s.next = {{"x", "0.75*d2000"}};
+  const Expert expert = expert_of(s, {"x"}, {});
+  const LocalMap map = local_map(expert, {Vector{{3}}, 1, Vector(0), Vector(0)});
+  EXPECT_EQ(map.F(0, 0), 0.75);
+  EXPECT_EQ(map.e(0), 0);
+  EXPECT_EQ(undefined_at(s, {"x"}, {}, {{3}, 1, {}}), "");
+  s.define.push_back({"late", "1 / (d2000 - 3)"});
+  EXPECT_EQ(undefined_at(s, {"x"}, {}, {{3}, 1, {}}), "system.define.late");
+}
+
+TEST(SystemExpert, EquationsBeyondAllBoundsAreRefusedByName) {
+  System s = pendulum();
+  std::string sum = "0";
+  for (int i = 1; i <= 140000; ++i) sum += "+sin(" + std::to_string(i) + "*angle)";
+  s.define.push_back({"huge", sum});
+  EXPECT_EQ(refused([&](System& each) { each = s; }),
+            "system.define.huge: with it the equations have more than 400000 operations, but that "
+            "is the most that is possible; write less");
+  expect_has(refused([](System& each) { each.states.resize(129, "s"); }),
+             "system.states has 129 names, but a model has at most 128 states");
+}
+
 }  // namespace
 }  // namespace kalmia::prior

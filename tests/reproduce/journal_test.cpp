@@ -129,6 +129,20 @@ TEST_F(JournalTest, NamesALineThatIsNoCell) {
   }
 }
 
+TEST_F(JournalTest, ALineThatIsNestedBeyondReasonIsRefused) {
+  { const Journal journal(path_, kKind); }
+  append(path_, std::string(100000, '[') + std::string(100000, ']') + "\n");
+  try {
+    const Journal journal(path_, kKind);
+    FAIL();
+  } catch (const DataError& e) {
+    const std::string message = e.what();
+    EXPECT_NE(message.find("journal.jsonl:2: arrays and objects more than 64 deep"),
+              std::string::npos)
+        << message;
+  }
+}
+
 TEST_F(JournalTest, TwoRunsDoNotShareOne) {
   const Journal journal(path_, kKind);
   EXPECT_THROW(Journal(path_, kKind), ConfigError);

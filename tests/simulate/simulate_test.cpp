@@ -226,5 +226,25 @@ TEST(Simulate, NamesEveryOptionThatIsWrong) {
   EXPECT_NE(failure("lorenz", options).find("noise = inf"), std::string::npos);
 }
 
+TEST(Simulate, WhatNoMemoryHoldsIsRefused) {
+  SimulateOptions options;
+  options.series = 2147483647;
+  EXPECT_NE(failure("lorenz", options).find("series = 2147483647, but it must be in 1..1000000"),
+            std::string::npos);
+  options = {};
+  options.states = 2000;
+  EXPECT_NE(failure("random-linear", options).find("states = 2000, but it must be in 1..128"),
+            std::string::npos);
+  options = {};
+  options.steps = 2147483647;
+  EXPECT_EQ(failure("lorenz", options),
+            "simulate lorenz: steps = 2147483647 in series = 1 are 1.5e+10 numbers (7 a step), but "
+            "at most 2.5e+08 are simulated at once; take fewer, or several runs with seeds of "
+            "their own");
+  options.steps = 1000;
+  options.series = 1000000;
+  EXPECT_NE(failure("lorenz", options).find("7e+09 numbers"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kalmia

@@ -292,6 +292,19 @@ TEST(Fit, DataThatCannotBeLearnedFrom) {
   EXPECT_NE(message_of<DataError>([&] { fit(backwards, options); }).find("-1"), std::string::npos);
 }
 
+// Before any static model is fitted.
+TEST(Fit, MoreColumnsThanAModelHasAreRefused) {
+  Dataset wide;
+  wide.source = "wide.csv";
+  for (int i = 0; i < 300; ++i) wide.y_names.push_back(std::string("c").append(std::to_string(i)));
+  wide.series.resize(1);
+  wide.series[0].steps = 400;
+  wide.series[0].y = local_level(400 * 300, 1, 1, 1);
+  EXPECT_EQ(message_of<ConfigError>([&] { fit(wide, small_options()); }),
+            "wide.csv: 300 measured columns, but a model has at most 128; name fewer of them "
+            "with --measure");
+}
+
 TEST(Fit, OptionsThatCannotBe) {
   const Dataset data = dataset_of({local_level(800, 1, 1, 1)});
   FitOptions options = small_options();

@@ -11,7 +11,7 @@ namespace {
 TEST(Tails, AreReadAsANumberOfAtLeastOne) {
   EXPECT_EQ(parse_tails("4"), 4);
   EXPECT_EQ(parse_tails("2.5"), 2.5);
-  for (const char* text : {"", "0.5", "-3", "four", "4 5", "inf", "nan"}) {
+  for (const char* text : {"", "0.5", "-3", "four", "4 5", "1e100", "inf", "nan"}) {
     try {
       parse_tails(text);
       FAIL() << text;
