@@ -53,7 +53,7 @@ void require_possible(const Dataset& data, const Series& series, std::size_t k, 
       (data.source.empty() ? "the data" : data.source) +
       (series.key.empty() ? "" : ", series \"" + printable(series.key) + "\"") + ", step " +
       std::to_string(k + 1) + ": the time since the step before is " +
-      fmt::format("{:.6g}, more than {} times the usual {:.6g}", length, kMostEmptySteps, dt) +
+      fmt::format("{:.10g}, more than {} times the usual {:.10g}", length, kMostEmptySteps, dt) +
       "; is it in the right unit? Cut the data into two series there, or take a prior "
       "that can step over any time (constant-velocity and the like, without networks)");
 }

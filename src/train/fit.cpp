@@ -254,8 +254,8 @@ class Fitter {
     summary_.degrees_of_freedom = beyond - learned;
     if (summary_.degrees_of_freedom >= kFewestFree) return;
     const std::string how_many = fmt::format(
-        "too few data: of {} measured values {} go into the states that series begin with and {} "
-        "into what is learned",
+        "too few data: {} measured values, less {} for the states that series begin with, less {} "
+        "for what is learned",
         values_, values_ - beyond, learned);
     summary_.notes.push_back(
         summary_.degrees_of_freedom < 1
