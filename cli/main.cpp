@@ -49,7 +49,6 @@ int run(const Arguments& arguments, std::string& place) {
     place += command.name;
     command.run({arguments.begin() + 1, arguments.end()});
   }
-  finish_output();
   return kSuccess;
 }
 

@@ -2,15 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 
+#include "descriptor.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::cli {
@@ -20,6 +21,17 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void output_failed() {
   throw IoError(fmt::format("standard output: {}", std::strerror(errno)));
+}
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written >= 0)
+      text.remove_prefix(static_cast<std::size_t>(written));
+    else if (!try_again(descriptor, POLLOUT))
+      return false;
+  }
+  return true;
 }
 
 // Whether an input, "-" for standard input, is this file, through links as well.
@@ -42,14 +54,10 @@ void open_standard_streams() {
 }
 
 void print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed();
+  if (!write_all(STDOUT_FILENO, text)) output_failed();
 }
 
-void finish_output() {
-  if (std::fflush(stdout) != 0) output_failed();
-}
-
-void print_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 void check_output(const std::string& path, const std::vector<std::string>& inputs) {
   if (path == "-") return;

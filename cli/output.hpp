@@ -16,9 +16,6 @@ void open_standard_streams();
 /// Writes to standard output. Throws IoError, for example when the disk is full.
 void print(std::string_view text);
 
-/// Flushes standard output; what `print` left in buffers may fail only now.
-void finish_output();
-
 /// Writes to standard error. Never fails.
 void print_error(std::string_view text);
 

@@ -17,6 +17,7 @@
 #include <set>
 #include <system_error>
 
+#include "base/descriptor.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia {
@@ -217,12 +218,8 @@ void AtomicFile::write_through(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_, bytes.data(), bytes.size());
     if (written < 0) {
-      if (errno == EINTR) continue;
-      if (errno != EAGAIN && errno != EWOULDBLOCK) fail(errno);
-      // A pipe that somebody else made non-blocking is full.
-      pollfd room = {file_, POLLOUT, 0};
-      ::poll(&room, 1, -1);
-      continue;
+      if (try_again(file_, POLLOUT)) continue;
+      fail(errno);
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
