@@ -155,7 +155,7 @@ double extended_error(const kalmia::Series& series, int steps, Map map, double d
 // over all covariances. Of all steps in one variable the best is taken; where none helps, steps get
 // smaller.
 Matrix tuned_noise(const kalmia::Series& clean, Map map, double dt) {
-  constexpr double kSmallestStep = 0.01, kGain = 1e-5;
+  constexpr double kSmallestStep = 0.05, kGain = 1e-3;
   const int steps = clean.steps < kTuning ? clean.steps : kTuning;
   Variables best{};
   double least = std::numeric_limits<double>::infinity();
