@@ -114,8 +114,8 @@ def other_value(r, value):
     if isinstance(value, bool) or value is None:
         return r.choice((True, False, None, 0, 1, -1.0, 1e300))
     if isinstance(value, (int, float)):
-        some = 10 ** r.uniform(-155, 155)
-        return r.choice((r.choice(HUGE), r.choice(TINY), some, some, value * some, -value, 0, value * 1e6,
+        some, any_size = 10 ** r.uniform(-155, 155), 10 ** r.uniform(-305, 305)
+        return r.choice((r.choice(HUGE), r.choice(TINY), some, any_size, any_size, value * some, -value, 0, value * 1e6,
                          value * 1e-6, value * 10, value + r.choice((-1, 1)), r.choice(WHOLE), value + 0.5,
                          Raw(r.choice(("1e999", "-1e999", "NaN", "Infinity", "-0.0")))))
     if isinstance(value, str):
@@ -133,7 +133,11 @@ def alter(r, value):
     parts = sorted({place[0] for place in found}, key=str)
     active = [part for part in parts if part in ACTIVE]
     part = r.choice(active if active and r.random() < 0.75 else parts)
-    place = r.choice([place for place in found if place[0] == part])
+    inside = [place for place in found if place[0] == part]
+    if part == "units":
+        # Whatever is reported goes through the scales.
+        inside = [place for place in inside if "scale" in str(place[1:2])] or inside
+    place = r.choice(inside)
     parent = value
     for key in place[:-1]:
         parent = parent[key]
