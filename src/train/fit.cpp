@@ -62,6 +62,7 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 // Under heavy tails scales, starts and limits are those of the measurements without their outliers.
+// The statistics of all are computed in any case: they refuse data that cannot be used.
 std::vector<model::ChannelStatistics> statistics_of(const Dataset& data,
                                                     const ModelOptions& options) {
   std::vector<model::ChannelStatistics> all = model::channel_statistics(data);
@@ -93,8 +94,7 @@ class Fitter {
   FitResult run() {
     split();
     choose_prior();
-    if (stopped_)
-      throw Interrupted("the fit was stopped before its static model was done");
+    if (stopped_) throw Interrupted("the fit was stopped before its static model was done");
     std::vector<train::Member> members;
     const auto progress = [this](FitProgress& now) { return report(now); };
     if (options_.model.hidden == 0) {
