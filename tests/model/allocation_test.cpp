@@ -1,38 +1,18 @@
 // The hot loops do not allocate: every operator new of this program is counted.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "model/stream.hpp"
 #include "nn/adam.hpp"
+#include "support/allocations.hpp"
 #include "support/encoders.hpp"
 #include "support/window_case.hpp"
 
-namespace {
-std::atomic<int> allocations{0};
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* p = std::malloc(size)) return p;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  ++allocations;
-  const auto align = static_cast<std::size_t>(alignment);
-  if (void* p = std::aligned_alloc(align, (size + align - 1) / align * align)) return p;
-  throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-
 namespace kalmia::model {
 namespace {
+
+using test::allocations;
 
 ArchitectureOptions small_options(nn::EncoderKind encoder) {
   ArchitectureOptions options;
@@ -46,7 +26,7 @@ ArchitectureOptions small_options(nn::EncoderKind encoder) {
 }
 
 TEST(Allocation, TheCounterCounts) {
-  const int before = allocations;
+  const long before = allocations;
   const std::vector<int> v(100);
   EXPECT_EQ(v.size(), 100u);
   EXPECT_GT(allocations, before);
@@ -61,7 +41,7 @@ void expect_no_allocation_in_training(nn::EncoderKind encoder) {
     workspace.prepare(at.model(), 20, 32, true);
     nn::Adam<float> adam(at.architecture.parameters.size(), {});
     const WindowInput<float> input = at.group.view();
-    const int before = allocations;
+    const long before = allocations;
     for (int i = 0; i < 3; ++i) {
       window_forward(at.model(), input, at.group.carry, {}, workspace);
       window_backward(at.model(), input, 0.01, workspace);
@@ -82,7 +62,7 @@ void expect_no_allocation_in_streaming(nn::EncoderKind encoder) {
   StreamState<float> state = stream.start();
   const double y[] = {0.3, -0.1};
   state.features = {0.3f, -0.1f};
-  const int before = allocations;
+  const long before = allocations;
   for (int i = 0; i < 1000; ++i) ASSERT_FALSE(stream.step(state, y).failed);
   EXPECT_EQ(allocations, before);
 }
