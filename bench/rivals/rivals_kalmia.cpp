@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/threads.hpp"
+#include "engine/batch.hpp"
+#include "heads/state_stream.hpp"
 #include "kalmia/classical.hpp"
-#include "model/batch.hpp"
-#include "model/stream.hpp"
 #include "nn/adam.hpp"
 #include "prior/linear_map.hpp"
 #include "prior/lorenz_matrix.hpp"
@@ -28,7 +28,8 @@ namespace {
 
 using kalmia::Buffer;
 using nlohmann::json;
-namespace model = kalmia::model;
+namespace engine = kalmia::engine;
+namespace heads = kalmia::heads;
 namespace prior = kalmia::prior;
 using Path = std::filesystem::path;
 
@@ -86,13 +87,13 @@ struct LearnedCase {
   json spec;
   int batch, steps, N, M;
   std::vector<double> y;  // [batch][time][M]
-  model::Architecture architecture;
+  heads::Architecture architecture;
   kalmia::kalman::Emission emission;
   std::unique_ptr<kalmia::kalman::TransitionMap> map;
   Buffer<float> parameters;
-  model::PackedNetwork<float> network;
+  heads::PackedModel<float> network;
   kalmia::ThreadTeam team;
-  std::vector<model::LaneGroup<float>> groups;
+  std::vector<heads::StateGroup<float>> groups;
 
   LearnedCase(const json& given, const Path& directory)
       : spec(given),
@@ -115,7 +116,7 @@ struct LearnedCase {
     fill_groups();
   }
 
-  model::WindowModel<float> window_model() const {
+  heads::StateModel<float> window_model() const {
     return {&architecture, &network, &emission,
             map.get(),     nullptr,  spec.at("map").value("dt", 1.0)};
   }
@@ -125,8 +126,8 @@ struct LearnedCase {
   double flops() const { return architecture.network_flops(); }
 
  private:
-  static model::ArchitectureOptions options_of(const json& given) {
-    model::ArchitectureOptions options;
+  static heads::ArchitectureOptions options_of(const json& given) {
+    heads::ArchitectureOptions options;
     options.state_dim = given.at("state_dim");
     options.meas_dim = given.at("meas_dim");
     options.input_dim = options.meas_dim;
@@ -136,9 +137,9 @@ struct LearnedCase {
   }
 
   void fill_groups() {
-    const int lanes = std::min(model::kGroupLanes, kalmia::lanes::padded_lanes(batch));
+    const int lanes = std::min(engine::kGroupLanes, kalmia::lanes::padded_lanes(batch));
     for (int first = 0; first < batch; first += lanes) {
-      model::LaneGroup<float>& group = groups.emplace_back();
+      heads::StateGroup<float>& group = groups.emplace_back();
       group.resize(architecture, steps, lanes);
       if (first + lanes > batch) group.length.assign(static_cast<std::size_t>(lanes), 0);
       for (int lane = 0; lane < lanes && first + lane < batch; ++lane) {
@@ -159,9 +160,10 @@ struct LearnedCase {
 json run_train(const json& spec, const Path& directory, double seconds) {
   LearnedCase c(spec, directory);
   const double scale = 1.0 / (static_cast<double>(c.batch) * c.steps);
-  model::BatchEngine<float> engine(c.window_model(), c.team, c.steps, c.groups[0].lanes, true);
+  engine::BatchEngine<heads::StateGroup<float>> engine(c.window_model(), c.team, c.steps,
+                                                       c.groups[0].lanes, true);
   Buffer<float> gradient(c.parameters.size());
-  const model::BatchResult first = engine.gradient(c.groups, scale, gradient.span());
+  const engine::BatchResult first = engine.gradient(c.groups, scale, gradient.span());
   write_array(directory / "grads.bin", gradient);
 
   kalmia::nn::AdamOptions options;
@@ -182,16 +184,17 @@ json run_train(const json& spec, const Path& directory, double seconds) {
 json run_infer(const json& spec, const Path& directory, double seconds) {
   LearnedCase c(spec, directory);
   const int N = c.N, lanes = c.groups[0].lanes;
-  model::BatchEngine<float> engine(c.window_model(), c.team, c.steps, lanes, false);
+  engine::BatchEngine<heads::StateGroup<float>> engine(c.window_model(), c.team, c.steps, lanes,
+                                                       false);
   std::vector<Buffer<double>> means(c.groups.size()), covs(c.groups.size());
-  std::vector<model::WindowMoments> moments(c.groups.size());
+  std::vector<heads::StateMoments> moments(c.groups.size());
   for (std::size_t g = 0; g < c.groups.size(); ++g) {
     means[g].resize(static_cast<std::size_t>(c.steps * N * lanes));
     covs[g].resize(static_cast<std::size_t>(c.steps * N * N * lanes));
     moments[g].x_filt = means[g].data();
     moments[g].P_filt = covs[g].data();
   }
-  const model::BatchResult first = engine.forward(c.groups, moments);
+  const engine::BatchResult first = engine.forward(c.groups, moments);
   const auto in_order = [&](const std::vector<Buffer<double>>& panels, int rows) {
     std::vector<double> out;
     out.reserve(static_cast<std::size_t>(c.batch) * static_cast<std::size_t>(c.steps * rows));
@@ -212,8 +215,8 @@ json run_infer(const json& spec, const Path& directory, double seconds) {
 
 json run_stream(const json& spec, const Path& directory, double seconds) {
   LearnedCase c(spec, directory);
-  model::FilterStream<float> stream(c.window_model(), c.parameters.span());
-  model::StreamState<float> state;
+  heads::StateStream<float> stream(c.window_model(), c.parameters.span());
+  heads::StreamState<float> state;
   const auto run = [&] {
     state = stream.start();
     for (int k = 0; k < c.steps; ++k) {

@@ -5,34 +5,38 @@
 #include <numeric>
 #include <optional>
 
+#include "engine/batch.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::audio {
 namespace {
 
-using model::kGroupLanes;
+using engine::kGroupLanes;
 
-model::ArchitectureOptions options_of(const GainSizes& sizes) {
-  model::ArchitectureOptions options;
+engine::NetworkOptions options_of(const GainSizes& sizes) {
+  engine::NetworkOptions options;
   options.input_dim = 2 * sizes.width + 2 * sizes.reach + sizes.sections + 1;
   options.hidden = sizes.hidden;
   options.decoder = sizes.decoder;
-  options.recursive = false;
   options.two_sided = true;
-  options.gains = sizes.width;
+  const std::string wrong =
+      engine::violation(sizes.width >= 1, "width", sizes.width, ">= 1") + options.violations();
+  if (!wrong.empty()) throw ConfigError("invalid networks of gains:" + wrong);
   return options;
 }
 
-std::vector<float> start(const model::Architecture& architecture, std::uint64_t seed) {
+std::vector<float> start(const engine::NetworkLayout& architecture, std::uint64_t seed) {
   std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-  model::initialise<float>(architecture, seed, 1, 1, parameters.data());
+  engine::initialise_network(architecture, seed, parameters.data());
   return parameters;
 }
 
 }  // namespace
 
 GainModel::GainModel(const GainSizes& sizes, std::uint64_t seed)
-    : sizes_(sizes), architecture_(options_of(sizes)), parameters_(start(architecture_, seed)) {
+    : sizes_(sizes),
+      architecture_(options_of(sizes), {.count = sizes.width, .positive = {}}),
+      parameters_(start(architecture_, seed)) {
   network_.pack(architecture_, parameters_.data());
 }
 
@@ -50,20 +54,15 @@ void GainModel::set_parameters(std::span<const float> parameters) {
   network_.pack(architecture_, parameters_.data());
 }
 
-model::WindowModel<float> GainModel::window() const {
-  model::WindowModel<float> model;
-  model.architecture = &architecture_;
-  model.network = &network_;
-  return model;
-}
+GainWindow<float> GainModel::window() const { return {&architecture_, &network_}; }
 
 // Frame by frame, so that what is written lies side by side: lane by lane it would take as long as
 // the networks.
 void GainModel::fill_lanes(const GainFeatures& features, std::span<const int> bands, int first,
-                           int count, model::LaneGroup<float>& group) const {
+                           int count, GainGroup<float>& group) const {
   const auto lanes = static_cast<std::size_t>(group.lanes);
   float* input = group.input_fwd.data();
-  float* gain = group.gain_offset.data();
+  float* gain = group.offset.data();
   for (int t = first; t < first + count; ++t) {
     const auto put = [&](float*& row, const auto& value_of) {
       for (std::size_t lane = 0; lane < bands.size(); ++lane) row[lane] = value_of(bands[lane]);
@@ -131,13 +130,13 @@ void apply_gains(const GainModel& model, std::span<Spectrogram> noisy,
     features[i].emplace(noisy[i], noise_power[i], model.sizes().sections);
   });
   const std::size_t threads = std::min(all.size(), static_cast<std::size_t>(team.size()));
-  model::BatchEngine<float> engine(model.window(), team, steps, kGroupLanes, false);
-  std::vector<model::LaneGroup<float>> groups(threads);
-  std::vector<model::WindowMoments> moments(threads);
+  engine::BatchEngine<GainGroup<float>> engine(model.window(), team, steps, kGroupLanes, false);
+  std::vector<GainGroup<float>> groups(threads);
+  std::vector<GainResults> results(threads);
   std::vector<std::vector<double>> gains(threads);
   for (std::size_t g = 0; g < threads; ++g) {
     gains[g].resize(static_cast<std::size_t>(steps * model.sizes().width) * kGroupLanes);
-    moments[g].gain = gains[g].data();
+    results[g].gain = gains[g].data();
     groups[g].resize(model.architecture(), steps, kGroupLanes);
   }
   // As many groups at a time as there are threads.
@@ -155,7 +154,9 @@ void apply_gains(const GainModel& model, std::span<Spectrogram> noisy,
       std::iota(bands.begin(), bands.end(), own.low);
       model.fill_lanes(of, bands, 0, of.frames(), groups[g]);
     });
-    engine.forward(std::span(groups).first(some.size()), std::span(moments).first(some.size()))
+    engine
+        .forward(std::span(groups).first(some.size()),
+                 std::span<const GainResults>(results).first(some.size()))
         .require_success();
     each([&](std::size_t g, const BandGroup& own, const GainFeatures& of) {
       multiply(model, of, own, gains[g], noisy[own.recording]);

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "audio/gain_features.hpp"
+#include "audio/gain_head.hpp"
 #include "audio/stft.hpp"
-#include "model/batch.hpp"
+#include "base/threads.hpp"
 
 namespace kalmia::audio {
 
@@ -49,22 +50,22 @@ class GainModel {
   std::span<const float> parameters() const { return parameters_; }
   void set_parameters(std::span<const float> parameters);
   /// For the engine; its pointers stay good as long as the model is where it is.
-  model::WindowModel<float> window() const;
-  const model::Architecture& architecture() const { return architecture_; }
+  GainWindow<float> window() const;
+  const engine::NetworkLayout& architecture() const { return architecture_; }
 
   /// Fills the first lanes of a group with bands of `count` frames from `first` on: what the
   /// networks read and where gains start from. The other lanes get the length 0.
   void fill_lanes(const GainFeatures& features, std::span<const int> bands, int first, int count,
-                  model::LaneGroup<float>& group) const;
+                  GainGroup<float>& group) const;
 
   GainModel(const GainModel&) = delete;
   GainModel& operator=(const GainModel&) = delete;
 
  private:
   GainSizes sizes_;
-  model::Architecture architecture_;
+  engine::NetworkLayout architecture_;
   std::vector<float> parameters_;
-  model::PackedNetwork<float> network_;
+  engine::PackedNetwork<float> network_;
 };
 
 /// Multiplies the frames of several recordings by their gains. `noise_power`: one for each.

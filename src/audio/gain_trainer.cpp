@@ -8,15 +8,14 @@
 #include <string>
 
 #include "audio/noise_power.hpp"
+#include "engine/batch.hpp"
 #include "kalmia/error.hpp"
 #include "train/averaged_adam.hpp"
 
 namespace kalmia::audio {
 namespace {
 
-using model::LaneGroup;
-
-constexpr int kLanes = model::kGroupLanes;
+constexpr int kLanes = engine::kGroupLanes;
 // Recordings that networks are chosen by, at most.
 constexpr std::size_t kMostHeldOut = 64;
 
@@ -69,7 +68,7 @@ Bands choose_bands(int bands, RandomStream& random) {
 // |G Z - T|^2, over the root of its noise's power times the mean one's: the best gain does not
 // depend on such weights, but without them the strongest bins of coloured noise drown the others.
 void fill_group(const GainModel& model, const Noisier& made, const Bands& bands, int first,
-                int count, LaneGroup<float>& group) {
+                int count, GainGroup<float>& group) {
   const GainFeatures features(made.input, made.power, model.sizes().sections);
   model.fill_lanes(features, bands.index, first, count, group);
   const float power = std::accumulate(made.power.begin(), made.power.end(), 0.0f) /
@@ -85,8 +84,8 @@ void fill_group(const GainModel& model, const Noisier& made, const Bands& bands,
       for (std::size_t lane = 0; lane < bands.index.size(); ++lane) {
         const std::size_t f = static_cast<std::size_t>(bands.index[lane]) * width + k;
         const float own = bands.weight[lane] * weight[f];
-        group.gain_square[at + lane] = own * std::norm(input[f]);
-        group.gain_product[at + lane] = own * std::real(std::conj(target[f]) * input[f]);
+        group.square[at + lane] = own * std::norm(input[f]);
+        group.product[at + lane] = own * std::real(std::conj(target[f]) * input[f]);
       }
   }
 }
@@ -101,8 +100,8 @@ class GainTrainee : public train::Trainee {
     adam.learning_rate = options.learning_rate;
     networks_ = std::make_unique<train::AveragedAdam<float>>(model.parameters(), adam);
     groups_.resize(static_cast<std::size_t>(options.batch));
-    engine_ = std::make_unique<model::BatchEngine<float>>(model.window(), team, options.frames,
-                                                          kLanes, true);
+    engine_ = std::make_unique<engine::BatchEngine<GainGroup<float>>>(model.window(), team,
+                                                                      options.frames, kLanes, true);
   }
 
   int steps() const override { return options_.batch * options_.frames; }
@@ -110,7 +109,7 @@ class GainTrainee : public train::Trainee {
   std::optional<double> train_once(double rate) override {
     fill_batch();
     ++update_;
-    const model::BatchResult result =
+    const engine::BatchResult result =
         engine_->gradient(groups_, 1.0 / steps(), networks_->gradient());
     if (!std::isfinite(result.nll) || result.failed_lanes > 0) return std::nan("");
     if (!networks_->step(rate)) return std::nan("");
@@ -136,7 +135,7 @@ class GainTrainee : public train::Trainee {
   // Mean score of a frame, with the networks that the model has now.
   double held_out_loss() {
     if (!checker_) prepare_held_out();
-    const model::BatchResult result = checker_->forward(checked_);
+    const engine::BatchResult result = checker_->forward(checked_);
     return result.failed_lanes > 0 ? std::numeric_limits<double>::infinity()
                                    : result.nll / checked_frames_;
   }
@@ -144,7 +143,7 @@ class GainTrainee : public train::Trainee {
  private:
   void fill_batch() {
     team_.run(options_.batch, [&](int g, int thread) {
-      LaneGroup<float>& group = groups_[static_cast<std::size_t>(g)];
+      GainGroup<float>& group = groups_[static_cast<std::size_t>(g)];
       group.resize(model_.architecture(), options_.frames, kLanes);
       RandomStream random(options_.seed, "gains",
                           update_ * groups_.size() + static_cast<std::size_t>(g));
@@ -176,16 +175,16 @@ class GainTrainee : public train::Trainee {
       steps = std::max(steps, stft_[0].frames(held_out_.recordings[i].size()));
     checked_.resize(count);
     team_.run(static_cast<int>(count), [&](int g, int thread) {
-      LaneGroup<float>& group = checked_[static_cast<std::size_t>(g)];
+      GainGroup<float>& group = checked_[static_cast<std::size_t>(g)];
       group.resize(model_.architecture(), steps, kLanes);
       RandomStream random(options_.seed, "held-out gains", static_cast<std::uint64_t>(g));
       const Noisier made = noisier(held_out_, static_cast<std::size_t>(g), random, thread);
       fill_group(model_, made, choose_bands(model_.bands(), random), 0, made.input.frames, group);
     });
-    for (const LaneGroup<float>& group : checked_)
+    for (const GainGroup<float>& group : checked_)
       for (const int length : group.length) checked_frames_ += length;
-    checker_ =
-        std::make_unique<model::BatchEngine<float>>(model_.window(), team_, steps, kLanes, false);
+    checker_ = std::make_unique<engine::BatchEngine<GainGroup<float>>>(model_.window(), team_,
+                                                                       steps, kLanes, false);
   }
 
   GainModel& model_;
@@ -195,8 +194,8 @@ class GainTrainee : public train::Trainee {
   ThreadTeam& team_;
   std::vector<Stft> stft_;  // one per thread
   std::unique_ptr<train::AveragedAdam<float>> networks_;
-  std::vector<LaneGroup<float>> groups_, checked_;
-  std::unique_ptr<model::BatchEngine<float>> engine_, checker_;
+  std::vector<GainGroup<float>> groups_, checked_;
+  std::unique_ptr<engine::BatchEngine<GainGroup<float>>> engine_, checker_;
   std::size_t update_ = 0;
   double checked_frames_ = 0;
 };

@@ -273,7 +273,7 @@ bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothin
 Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
                  const SmoothOptions& smoothing) {
   smoothing.validate(model.trained_smoother());
-  if (smoothing.iterations > 0 && !model.learned->description().recursive)
+  if (smoothing.iterations > 0 && !model.learned->description().recursive())
     throw ConfigError("iterations = " + std::to_string(smoothing.iterations) +
                       ", but a recurrent filter has no expert map to linearise again");
   const bool networks = smooths_by_networks(model, smoothing, !data.std_names.empty());

@@ -47,7 +47,7 @@ void forecast_member(const model::LearnedModel<float>& model, const Dataset& dat
     for (int k = 0; k < series.steps + horizon; ++k) {
       const bool given = k < series.steps;
       const double* y = given ? run.y(s, k) : missing.data();
-      const model::StreamResult step = stream->step(
+      const heads::StreamResult step = stream->step(
           y,
           given ? run.dt_ratio(s, k) : future.dt_ratio[static_cast<std::size_t>(k - series.steps)],
           inputs_to(k), given ? run.weight(s, k) : nullptr);

@@ -5,7 +5,7 @@
 namespace kalmia::infer {
 
 void prepare_fusion_group(const model::LearnedModel<float>& model, int steps, int lanes,
-                          model::LaneGroup<float>& group) {
+                          heads::FusionGroup<float>& group) {
   group.resize(model.smoother()->architecture(), steps, lanes);
   const auto volume = [&](int rows) {
     return static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows) *
@@ -22,7 +22,7 @@ void prepare_fusion_group(const model::LearnedModel<float>& model, int steps, in
 
 void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
                       const FusionPiece& piece, int k, LaneMemory& memory,
-                      model::LaneGroup<float>& group) {
+                      heads::FusionGroup<float>& group) {
   const model::FeatureSpec& features = model.description().features;
   const int N = model.state_dim(), M = model.meas_dim();
   const auto at = [&](int rows) {
@@ -57,16 +57,16 @@ void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionP
   const auto last_step = [&](int piece) {
     return pieces[static_cast<std::size_t>(piece)].steps - 1;
   };
-  WindowRun<float> run;
-  run.model = model.smoother_window();
+  WindowRun<heads::FusionGroup<float>> run;
+  run.model = model.fusion_window();
   run.wanted = wanted;
   for (const FusionPiece& piece : pieces) run.steps.push_back(piece.steps);
-  run.prepare = [&](int steps, int lanes, model::LaneGroup<float>& group) {
+  run.prepare = [&](int steps, int lanes, heads::FusionGroup<float>& group) {
     prepare_fusion_group(model, steps, lanes, group);
   };
   run.start = [&](std::size_t count) {
     return [&, memory = std::vector<LaneMemory>(count, empty_memory(model.meas_dim()))](
-               int i, int lane, int piece, int at, model::LaneGroup<float>& group) mutable {
+               int i, int lane, int piece, int at, heads::FusionGroup<float>& group) mutable {
       fill_fusion_step(model, i, lane, pieces[static_cast<std::size_t>(piece)],
                        last_step(piece) - at, memory[static_cast<std::size_t>(lane)], group);
     };

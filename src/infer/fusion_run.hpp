@@ -21,14 +21,14 @@ struct FusionPiece {
 
 /// Makes room for windows of `steps` x `lanes`.
 void prepare_fusion_group(const model::LearnedModel<float>& model, int steps, int lanes,
-                          model::LaneGroup<float>& group);
+                          heads::FusionGroup<float>& group);
 
 /// Fills step i of a lane with step k of a piece. A lane walks backwards: the step before it was
 /// k + 1, or there is none at the piece's end, where it starts. The networks read y[k+1], and the
 /// length and the inputs of the step that leads there: what y[k+1] says of x[k] depends on them.
 void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
                       const FusionPiece& piece, int k, LaneMemory& memory,
-                      model::LaneGroup<float>& group);
+                      heads::FusionGroup<float>& group);
 
 /// Smooths all pieces, each from its end on. `sink` takes windows of a piece, last steps first:
 /// step j of its moments is step last - j of the piece, x_pred and P_pred are those of the fused

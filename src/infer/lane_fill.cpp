@@ -10,13 +10,13 @@ namespace kalmia::infer {
 
 template <typename T>
 void prepare_group(const model::LearnedModel<T>& model, int steps, int lanes, bool irregular,
-                   model::LaneGroup<T>& group) {
+                   heads::StateGroup<T>& group) {
   prepare_group(model, model.architecture(), steps, lanes, irregular, group);
 }
 
 template <typename T>
-void prepare_group(const model::LearnedModel<T>& model, const model::Architecture& architecture,
-                   int steps, int lanes, bool irregular, model::LaneGroup<T>& group) {
+void prepare_group(const model::LearnedModel<T>& model, const heads::Architecture& architecture,
+                   int steps, int lanes, bool irregular, heads::StateGroup<T>& group) {
   group.resize(architecture, steps, lanes);
   const auto volume = [&](int rows) {
     return static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows) *
@@ -36,13 +36,13 @@ void prepare_group(const model::LearnedModel<T>& model, const model::Architectur
 }
 
 template <typename T>
-void prepare_weights(model::LaneGroup<T>& group) {
+void prepare_weights(heads::StateGroup<T>& group) {
   group.weight.resize(group.y.size());
   std::ranges::fill(group.weight.span(), 1.0);
 }
 
 template <typename T>
-void fill_weights(int k, int lane, const double* weight, model::LaneGroup<T>& group) {
+void fill_weights(int k, int lane, const double* weight, heads::StateGroup<T>& group) {
   if (group.weight.empty() || weight == nullptr) return;
   const auto M = static_cast<std::ptrdiff_t>(group.y.size()) /
                  (static_cast<std::ptrdiff_t>(group.steps) * group.lanes);
@@ -75,7 +75,7 @@ bool waits_for_state(const model::LearnedModel<T>& model, const double* before) 
 template <typename T>
 void fill_step(const model::LearnedModel<T>& model, int k, int lane, const double* before,
                const double* now, double dt_ratio, const double* u, LaneMemory& memory,
-               const model::Carry<T>* carry, model::LaneGroup<T>& group) {
+               const heads::StateCarry<T>* carry, heads::StateGroup<T>& group) {
   const model::FeatureSpec& features = model.description().features;
   const auto at = [&](int rows) {
     return static_cast<std::ptrdiff_t>(k) * rows * group.lanes + lane;
@@ -99,7 +99,7 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const doubl
       if (!group.lost.empty()) group.lost.data()[at(1)] = 0;
     }
     // A recurrent filter has nothing else to go by in a gap.
-    if (!model.description().recursive) features.seen_centre(memory.data(), centre, group.lanes);
+    if (!model.description().recursive()) features.seen_centre(memory.data(), centre, group.lanes);
     features.drive_to(dt_ratio, u, input, group.lanes);
   }
   const int M = features.meas_dim();
@@ -117,8 +117,8 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const doubl
 }
 
 void fill_forwards(const model::LearnedModel<float>& model, int k, int lane,
-                   const LaneWindow& window, LaneMemory& memory, const model::Carry<float>* carry,
-                   model::LaneGroup<float>& group) {
+                   const LaneWindow& window, LaneMemory& memory,
+                   const heads::StateCarry<float>* carry, heads::StateGroup<float>& group) {
   const auto M = static_cast<std::ptrdiff_t>(model.meas_dim());
   const auto U = static_cast<std::ptrdiff_t>(model.description().features.control_dim());
   const double* now = window.y + k * M;
@@ -130,14 +130,14 @@ void fill_forwards(const model::LearnedModel<float>& model, int k, int lane,
 }
 
 void fill_forwards(const model::LearnedModel<float>& model, int lane, const LaneWindow& window,
-                   LaneMemory& memory, model::LaneGroup<float>& group) {
+                   LaneMemory& memory, heads::StateGroup<float>& group) {
   for (int k = 0; k < window.steps; ++k)
     fill_forwards(model, k, lane, window, memory, nullptr, group);
 }
 
 template <typename T>
 void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece& piece, int step,
-               LaneMemory& memory, const model::Carry<T>* carry, model::LaneGroup<T>& group) {
+               LaneMemory& memory, const heads::StateCarry<T>* carry, heads::StateGroup<T>& group) {
   const auto M = static_cast<std::ptrdiff_t>(model.meas_dim());
   const auto U = static_cast<std::ptrdiff_t>(model.description().features.control_dim());
   const double* now = piece.y + step * M;
@@ -155,18 +155,18 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece
 }
 
 #define KALMIA_INSTANTIATE(T)                                                                    \
-  template void prepare_weights<T>(model::LaneGroup<T>&);                                        \
-  template void fill_weights<T>(int, int, const double*, model::LaneGroup<T>&);                  \
+  template void prepare_weights<T>(heads::StateGroup<T>&);                                       \
+  template void fill_weights<T>(int, int, const double*, heads::StateGroup<T>&);                 \
   template void prepare_group<T>(const model::LearnedModel<T>&, int, int, bool,                  \
-                                 model::LaneGroup<T>&);                                          \
-  template void prepare_group<T>(const model::LearnedModel<T>&, const model::Architecture&, int, \
-                                 int, bool, model::LaneGroup<T>&);                               \
+                                 heads::StateGroup<T>&);                                         \
+  template void prepare_group<T>(const model::LearnedModel<T>&, const heads::Architecture&, int, \
+                                 int, bool, heads::StateGroup<T>&);                              \
   template void fill_step<T>(const model::LearnedModel<T>&, int, int, const double*,             \
                              const double*, double, const double*, LaneMemory&,                  \
-                             const model::Carry<T>*, model::LaneGroup<T>&);                      \
+                             const heads::StateCarry<T>*, heads::StateGroup<T>&);                \
   template bool waits_for_state<T>(const model::LearnedModel<T>&, const double*);                \
   template void fill_step<T>(const model::LearnedModel<T>&, int, int, const Piece&, int,         \
-                             LaneMemory&, const model::Carry<T>*, model::LaneGroup<T>&);
+                             LaneMemory&, const heads::StateCarry<T>*, heads::StateGroup<T>&);
 KALMIA_INSTANTIATE(float)
 KALMIA_INSTANTIATE(double)
 #undef KALMIA_INSTANTIATE

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "model/batch.hpp"
+#include "engine/batch.hpp"
 #include "model/learned_model.hpp"
 
 namespace kalmia::infer {
@@ -18,7 +18,7 @@ struct Piece {
   /// States (steps x N) where the model is linearised: the emission at that of its step, the expert
   /// map at that of the step it leaves. Null: at the filter's own.
   const double* linearise = nullptr;
-  /// Weights of the measurements' noise, as in WindowInput, steps x M. Null: 1.
+  /// Weights of the measurements' noise, as in heads::Measurements, steps x M. Null: 1.
   const double* weight = nullptr;
   /// Two-sided runs: y as the networks are shown it, steps x M. Null: y. What is hidden from them
   /// still updates the state.
@@ -29,19 +29,19 @@ struct Piece {
 /// networks of an architecture (the filter's, if none is given); `irregular`: with steps of
 /// different lengths.
 template <typename T>
-void prepare_group(const model::LearnedModel<T>& model, const model::Architecture& architecture,
-                   int steps, int lanes, bool irregular, model::LaneGroup<T>& group);
+void prepare_group(const model::LearnedModel<T>& model, const heads::Architecture& architecture,
+                   int steps, int lanes, bool irregular, heads::StateGroup<T>& group);
 template <typename T>
 void prepare_group(const model::LearnedModel<T>& model, int steps, int lanes, bool irregular,
-                   model::LaneGroup<T>& group);
+                   heads::StateGroup<T>& group);
 
 /// Makes room for weights of the measurements' noise, 1 to begin with.
 template <typename T>
-void prepare_weights(model::LaneGroup<T>& group);
+void prepare_weights(heads::StateGroup<T>& group);
 
 /// Sets the weights of step k of a lane (M numbers), where the group has room for them.
 template <typename T>
-void fill_weights(int k, int lane, const double* weight, model::LaneGroup<T>& group);
+void fill_weights(int k, int lane, const double* weight, heads::StateGroup<T>& group);
 
 /// What a lane remembers of the measurements it has seen: the last value of each channel.
 using LaneMemory = std::vector<double>;
@@ -54,7 +54,7 @@ LaneMemory empty_memory(int meas_dim);
 template <typename T>
 void fill_step(const model::LearnedModel<T>& model, int k, int lane, const double* before,
                const double* now, double dt_ratio, const double* u, LaneMemory& memory,
-               const model::Carry<T>* carry, model::LaneGroup<T>& group);
+               const heads::StateCarry<T>* carry, heads::StateGroup<T>& group);
 
 /// Whether values are missing in y of the step before, so that a step can only be filled once the
 /// state there is known (gap_step.hpp).
@@ -83,15 +83,15 @@ struct LaneWindow {
 /// The same for step k of a window, and for all of its steps where there is no state to wait for.
 /// `memory`: the values seen last before it; moved on.
 void fill_forwards(const model::LearnedModel<float>& model, int k, int lane,
-                   const LaneWindow& window, LaneMemory& memory, const model::Carry<float>* carry,
-                   model::LaneGroup<float>& group);
+                   const LaneWindow& window, LaneMemory& memory,
+                   const heads::StateCarry<float>* carry, heads::StateGroup<float>& group);
 void fill_forwards(const model::LearnedModel<float>& model, int lane, const LaneWindow& window,
-                   LaneMemory& memory, model::LaneGroup<float>& group);
+                   LaneMemory& memory, heads::StateGroup<float>& group);
 
 /// The same for step `step` of a piece, whose first step starts a series, with its weights and
 /// where to linearise.
 template <typename T>
 void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece& piece, int step,
-               LaneMemory& memory, const model::Carry<T>* carry, model::LaneGroup<T>& group);
+               LaneMemory& memory, const heads::StateCarry<T>* carry, heads::StateGroup<T>& group);
 
 }  // namespace kalmia::infer

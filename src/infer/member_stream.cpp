@@ -24,18 +24,18 @@ MemberStream::MemberStream(const model::LearnedModel<float>& member)
       gap_(model.meas_dim()),
       most_empty_steps_(model.most_empty_steps()) {}
 
-model::StreamResult MemberStream::step(const double* now, double dt_ratio, const double* inputs,
+heads::StreamResult MemberStream::step(const double* now, double dt_ratio, const double* inputs,
                                        const double* weight) {
   const int parts = state.started ? model::parts_of_step(dt_ratio, most_empty_steps_) : 1;
   for (int i = 1; i < parts; ++i) {
-    const model::StreamResult empty = one_step(missing_.data(), 1, inputs, nullptr);
+    const heads::StreamResult empty = one_step(missing_.data(), 1, inputs, nullptr);
     if (empty.failed) return empty;
     show(missing_.data());
   }
   return one_step(now, dt_ratio - (parts - 1), inputs, weight);
 }
 
-model::StreamResult MemberStream::one_step(const double* now, double dt_ratio, const double* inputs,
+heads::StreamResult MemberStream::one_step(const double* now, double dt_ratio, const double* inputs,
                                            const double* weight) {
   if (std::abs(dt_ratio - 1) <= model::kStepRounding) dt_ratio = 1;
   const auto of_map = static_cast<std::size_t>(model.expert().map->input_dim());
@@ -54,7 +54,7 @@ void MemberStream::show(const double* y) {
     y = gap_.shown.data();
   }
   features.step_to(y, last.data(), state.features.data(), state.centre.data());
-  if (!model.description().recursive) features.seen_centre(last.data(), state.centre.data());
+  if (!model.description().recursive()) features.seen_centre(last.data(), state.centre.data());
 }
 
 bool MemberStream::finite() const {

@@ -3,10 +3,10 @@
 
 #include <vector>
 
+#include "heads/state_stream.hpp"
 #include "infer/gap_step.hpp"
 #include "kalmia/model.hpp"
 #include "model/learned_model.hpp"
-#include "model/stream.hpp"
 
 namespace kalmia::infer {
 
@@ -20,7 +20,7 @@ struct MemberStream {
   /// Predicts and updates with y (in the model's units, NaN = missing). `dt_ratio`: the length of
   /// the step over the usual one; `u`: the inputs that act during it, null at the first step;
   /// `weight`: of the components' noise, M numbers, null: 1.
-  model::StreamResult step(const double* y, double dt_ratio, const double* u,
+  heads::StreamResult step(const double* y, double dt_ratio, const double* u,
                            const double* weight = nullptr);
   /// Notes what the networks read next: y of the last step, with predictions in place of missing
   /// values (gap_step.hpp).
@@ -40,15 +40,15 @@ struct MemberStream {
   void store(float* network, double* numbers) const;
 
   const model::LearnedModel<float>& model;
-  model::FilterStream<float> filter;
-  model::StreamState<float> state;
+  heads::StateStream<float> filter;
+  heads::StreamState<float> state;
   std::vector<double> last;       ///< last value of each channel, NaN until there is one
   std::vector<double> u;          ///< inputs that act during the next step, U
   std::vector<double> noise_std;  ///< deviations of weight 1, M, in the user's units
 
  private:
   // A step that is not cut up.
-  model::StreamResult one_step(const double* now, double dt_ratio, const double* inputs,
+  heads::StreamResult one_step(const double* now, double dt_ratio, const double* inputs,
                                const double* weight);
 
   std::vector<double> missing_;

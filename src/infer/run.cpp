@@ -24,20 +24,20 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
                 const std::function<std::string(int piece)>& name, const RunSettings& settings) {
   const bool irregular = std::any_of(pieces.begin(), pieces.end(),
                                      [](const Piece& piece) { return piece.dt_ratio != nullptr; });
-  WindowRun<T> run;
+  WindowRun<heads::StateGroup<T>> run;
   run.model = model.inference_window();
   run.model.process_noise = settings.process_noise;
   if (settings.weights_given) run.model.robust = nullptr;
   run.wanted = wanted;
   for (const Piece& piece : pieces) run.steps.push_back(piece.steps);
-  run.prepare = [&](int steps, int lanes, model::LaneGroup<T>& group) {
+  run.prepare = [&](int steps, int lanes, heads::StateGroup<T>& group) {
     prepare_group(model, steps, lanes, irregular, group);
     if (pieces[0].weight != nullptr) prepare_weights(group);
     if (pieces[0].linearise != nullptr) group.linearise.resize(2 * group.centre.size());
   };
   run.start = [&](std::size_t count) {
     return [&, memory = std::vector<LaneMemory>(count, empty_memory(model.meas_dim()))](
-               int i, int lane, int piece, int at, model::LaneGroup<T>& group) mutable {
+               int i, int lane, int piece, int at, heads::StateGroup<T>& group) mutable {
       fill_step(model, i, lane, pieces[static_cast<std::size_t>(piece)], at,
                 memory[static_cast<std::size_t>(lane)], &group.carry, group);
     };

@@ -61,7 +61,7 @@ double sample_member(const model::LearnedModel<float>& model, const Dataset& dat
 
 Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int threads) const {
   if (count < 1) throw ConfigError("count = " + std::to_string(count) + ", but it must be >= 1");
-  if (!impl_->learned->description().recursive)
+  if (!impl_->learned->description().recursive())
     throw ConfigError(
         "the model has a recurrent filter, which says nothing of how a state follows from the one "
         "before; trajectories need a recursive one (fit with filter = recursive)");

@@ -145,7 +145,7 @@ void Stream::step(State& state, std::span<const double> given, double dt,
     infer::MemberStream& member = s.members[j];
     for (std::size_t m = 0; m < y_std.size(); ++m)
       s.weight[m] = std::isnan(given[m]) ? 1 : std::pow(member.noise_std[m] / y_std[m], 2);
-    const model::StreamResult result =
+    const heads::StreamResult result =
         member.step(s.y.data(), std::isnan(dt) ? 1.0 : dt / description.dt, member.u.data(),
                     y_std.empty() ? nullptr : s.weight.data());
     if (result.failed)

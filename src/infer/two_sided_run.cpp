@@ -64,12 +64,12 @@ LaneWindow window_of(const model::LearnedModel<float>& model, const Piece& piece
 }  // namespace
 
 void prepare_two_sided_group(const model::LearnedModel<float>& model, int steps, int lanes,
-                             bool irregular, model::LaneGroup<float>& group) {
+                             bool irregular, heads::StateGroup<float>& group) {
   prepare_group(model, model.smoother()->architecture(), steps, lanes, irregular, group);
 }
 
 void fill_two_sided(const model::LearnedModel<float>& model, int lane, const LaneWindow& window,
-                    LaneMemory& memory, model::LaneGroup<float>& group) {
+                    LaneMemory& memory, heads::StateGroup<float>& group) {
   const model::FeatureSpec& features = model.description().features;
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const auto U = static_cast<std::ptrdiff_t>(features.control_dim());
@@ -121,16 +121,16 @@ void run_two_sided(const model::LearnedModel<float>& model, std::span<const Piec
   const auto segment = [&](int index) -> const Segment& {
     return segments[static_cast<std::size_t>(index)];
   };
-  WindowRun<float> run;
+  WindowRun<heads::StateGroup<float>> run;
   run.model = model.smoother_window();
   run.wanted = wanted;
   run.window = kSegment + 2 * kMargin;  // a backward encoder needs the whole of a segment
   for (const Segment& each : segments) run.steps.push_back(each.end - each.begin);
-  run.prepare = [&](int steps, int lanes, model::LaneGroup<float>& group) {
+  run.prepare = [&](int steps, int lanes, heads::StateGroup<float>& group) {
     prepare_two_sided_group(model, steps, lanes, irregular, group);
   };
   run.start = [&](std::size_t) {
-    return [&](int i, int lane, int index, int, model::LaneGroup<float>& group) {
+    return [&](int i, int lane, int index, int, heads::StateGroup<float>& group) {
       if (i > 0) return;  // all steps were filled with the first
       LaneMemory memory = empty_memory(model.meas_dim());
       fill_two_sided(

@@ -11,7 +11,7 @@ namespace kalmia::infer {
 
 /// Makes room for windows of `steps` x `lanes`.
 void prepare_two_sided_group(const model::LearnedModel<float>& model, int steps, int lanes,
-                             bool irregular, model::LaneGroup<float>& group);
+                             bool irregular, heads::StateGroup<float>& group);
 
 /// Fills a lane from its first step on. `memory`: the values seen last before the window; moved on.
 ///
@@ -19,7 +19,7 @@ void prepare_two_sided_group(const model::LearnedModel<float>& model, int steps,
 /// of the same: for each channel, the values seen last before k and first after it, joined by a
 /// line. Networks and centre see what is `shown`, the state is updated with all of y.
 void fill_two_sided(const model::LearnedModel<float>& model, int lane, const LaneWindow& window,
-                    LaneMemory& memory, model::LaneGroup<float>& group);
+                    LaneMemory& memory, heads::StateGroup<float>& group);
 
 /// Long series are cut into segments of kSegment steps, which are run with kMargin steps on either
 /// side, so that encoders and state have settled; at the ends of a series nothing is cut.

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/threads.hpp"
+#include "engine/batch.hpp"
 #include "infer/window_steps.hpp"
 #include "kalmia/error.hpp"
-#include "model/batch.hpp"
 
 namespace kalmia::infer {
 
@@ -35,7 +35,7 @@ struct RunSettings {
 /// The moments of one lane over one window; step i of it is step first + i of the piece.
 class LaneMoments {
  public:
-  LaneMoments(const model::WindowMoments& panels, int lanes, int lane)
+  LaneMoments(const heads::StateMoments& panels, int lanes, int lane)
       : panels_(panels), lanes_(lanes), lane_(lane) {}
   void x_pred(int i, int N, double* out) const { copy(panels_.x_pred, i, N, out); }
   void P_pred(int i, int N, double* out) const { copy(panels_.P_pred, i, N * N, out); }
@@ -56,7 +56,7 @@ class LaneMoments {
     const double* from = panel + static_cast<std::ptrdiff_t>(first_ + i) * rows * lanes_ + lane_;
     for (int r = 0; r < rows; ++r) out[r] = from[static_cast<std::ptrdiff_t>(r) * lanes_];
   }
-  model::WindowMoments panels_;
+  heads::StateMoments panels_;
   int lanes_, lane_;
   int first_ = 0;
 };
@@ -65,14 +65,15 @@ class LaneMoments {
 inline constexpr int kRunWindow = 64;
 
 /// What one thread needs.
-template <typename T>
+template <typename Group>
 struct WindowRunner {
-  model::LaneGroup<T> group;
-  model::Workspace<T> workspace;
+  Group group;
+  typename Group::Head::Workspace workspace;
   Buffer<double> x_pred, P_pred, x_filt, P_filt, F, Q, nll;
 
   /// `group` is the caller's to prepare.
-  WindowRunner(const model::WindowModel<T>& model, const Wanted& wanted, int steps, int lanes) {
+  WindowRunner(const typename Group::Head::Model& model, const Wanted& wanted, int steps,
+               int lanes) {
     const auto volume = [&](bool is_wanted, int rows) {
       return is_wanted ? static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows) *
                              static_cast<std::size_t>(lanes)
@@ -88,24 +89,24 @@ struct WindowRunner {
     Q.resize(volume(wanted.transition, N * N));
     nll.resize(volume(true, 1));
   }
-  model::WindowMoments moments() {
+  heads::StateMoments moments() {
     return {x_pred.data(), P_pred.data(), x_filt.data(), P_filt.data(),
             F.data(),      Q.data(),      nll.data()};
   }
 };
 
-/// A model on its way through pieces of series.
-template <typename T>
+/// A model on its way through pieces of series, in groups of the type Group.
+template <typename Group>
 struct WindowRun {
-  model::WindowModel<T> model;
+  typename Group::Head::Model model;
   Wanted wanted;
   std::vector<int> steps;   ///< of each piece
   int window = kRunWindow;  ///< steps at a time
   /// Makes room in a group for windows of so many steps and lanes.
-  std::function<void(int steps, int lanes, model::LaneGroup<T>&)> prepare;
+  std::function<void(int steps, int lanes, Group&)> prepare;
   /// A function that fills the lanes of one group of pieces: step i of a window in `lane` with step
   /// `at` of `piece`, counted in the direction of the run. Made anew for each group.
-  using Fill = std::function<void(int i, int lane, int piece, int at, model::LaneGroup<T>&)>;
+  using Fill = std::function<void(int i, int lane, int piece, int at, Group&)>;
   std::function<Fill(std::size_t pieces)> start;
   /// Whether step `at` of a piece can only be filled once the state before it is in the group's
   /// carry. Null: none.
@@ -118,8 +119,8 @@ struct WindowRun {
 };
 
 /// Runs it. A piece that breaks down throws NumericalError.
-template <typename T>
-void run_windows(const WindowRun<T>& run, ThreadTeam& team) {
+template <typename Group>
+void run_windows(const WindowRun<Group>& run, ThreadTeam& team) {
   if (run.steps.empty()) return;
   const auto steps_of = [&](int piece) { return run.steps[static_cast<std::size_t>(piece)]; };
   // Longest first, so that the lanes of a group end at about the same step.
@@ -128,17 +129,17 @@ void run_windows(const WindowRun<T>& run, ThreadTeam& team) {
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return steps_of(a) > steps_of(b); });
   const int count = static_cast<int>(run.steps.size());
-  const int lanes = std::min(model::kGroupLanes, lanes::padded_lanes(count));
+  const int lanes = std::min(engine::kGroupLanes, lanes::padded_lanes(count));
   const int window = std::min(run.window, std::max(steps_of(order[0]), 1));
-  std::vector<std::unique_ptr<WindowRunner<T>>> runners(static_cast<std::size_t>(team.size()));
+  std::vector<std::unique_ptr<WindowRunner<Group>>> runners(static_cast<std::size_t>(team.size()));
 
   team.run((count + lanes - 1) / lanes, [&](int task, int thread) {
     auto& runner = runners[static_cast<std::size_t>(thread)];
     if (!runner) {
-      runner = std::make_unique<WindowRunner<T>>(run.model, run.wanted, window, lanes);
+      runner = std::make_unique<WindowRunner<Group>>(run.model, run.wanted, window, lanes);
       run.prepare(window, lanes, runner->group);
     }
-    model::LaneGroup<T>& group = runner->group;
+    Group& group = runner->group;
     const std::span<const int> members(
         order.data() + task * lanes,
         static_cast<std::size_t>(std::min(lanes, count - task * lanes)));
@@ -164,9 +165,9 @@ void run_windows(const WindowRun<T>& run, ThreadTeam& team) {
           return false;
         });
       };
-      const model::WindowMoments moments = runner->moments();
-      const model::LaneFailure failure = run_steps(run.model, group, group.length[0], filling,
-                                                   moments, group.carry, runner->workspace);
+      const heads::StateMoments moments = runner->moments();
+      const engine::LaneFailure failure = run_steps(run.model, group, group.length[0], filling,
+                                                    moments, group.carry, runner->workspace);
       if (failure.lane >= 0)
         throw NumericalError(
             run.place(members[static_cast<std::size_t>(failure.lane)], first + failure.step) +

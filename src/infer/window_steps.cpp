@@ -1,20 +1,24 @@
 #include "infer/window_steps.hpp"
 
+#include "engine/window_slice.hpp"
+
 namespace kalmia::infer {
 
-template <typename T>
-model::LaneFailure run_steps(const model::WindowModel<T>& model, const model::LaneGroup<T>& group,
-                             int steps, const WindowFilling& filling,
-                             const model::WindowMoments& moments, model::Carry<T>& carry,
-                             model::Workspace<T>& workspace) {
+template <typename Group>
+engine::LaneFailure run_steps(const typename Group::Head::Model& model, const Group& group,
+                              int steps, const WindowFilling& filling,
+                              const heads::StateMoments& moments,
+                              typename Group::Head::Carry& carry,
+                              typename Group::Head::Workspace& workspace) {
+  using Head = typename Group::Head;
   const int N = model.architecture->state_dim();
   for (int begin = 0, end = 0; begin < steps; begin = end) {
     filling.fill(end++);
     while (end < steps && !filling.waits(end)) filling.fill(end++);
-    const model::WindowSlice<T> slice(model, group.view(), begin, end);
-    model::window_forward(model, slice.input(), carry,
-                          model::moments_from(moments, begin, N, group.lanes), workspace);
-    for (model::LaneFailure failure : workspace.failures) {
+    const engine::WindowSlice<Head> slice(model, group.view(), begin, end);
+    engine::window_forward(model, slice.input(), carry, moments.from(begin, N, group.lanes),
+                                 workspace);
+    for (engine::LaneFailure failure : workspace.failures) {
       if (slice.input().length[failure.lane] == 0) continue;
       failure.step += begin;
       return failure;
@@ -23,12 +27,13 @@ model::LaneFailure run_steps(const model::WindowModel<T>& model, const model::La
   return {.lane = -1};
 }
 
-#define KALMIA_INSTANTIATE(T)                                                              \
-  template model::LaneFailure run_steps<T>(                                                \
-      const model::WindowModel<T>&, const model::LaneGroup<T>&, int, const WindowFilling&, \
-      const model::WindowMoments&, model::Carry<T>&, model::Workspace<T>&);
-KALMIA_INSTANTIATE(float)
-KALMIA_INSTANTIATE(double)
+#define KALMIA_INSTANTIATE(Group)                                                                 \
+  template engine::LaneFailure run_steps<Group>(const Group::Head::Model&, const Group&, int,     \
+                                                const WindowFilling&, const heads::StateMoments&, \
+                                                Group::Head::Carry&, Group::Head::Workspace&);
+KALMIA_INSTANTIATE(heads::StateGroup<float>)
+KALMIA_INSTANTIATE(heads::StateGroup<double>)
+KALMIA_INSTANTIATE(heads::FusionGroup<float>)
 #undef KALMIA_INSTANTIATE
 
 }  // namespace kalmia::infer

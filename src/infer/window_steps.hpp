@@ -3,8 +3,9 @@
 
 #include <functional>
 
-#include "model/batch.hpp"
-#include "model/window_slice.hpp"
+#include "engine/window.hpp"
+#include "heads/fusion/fusion.hpp"
+#include "heads/state_window.hpp"
 
 namespace kalmia::infer {
 
@@ -19,10 +20,11 @@ struct WindowFilling {
 /// Fills and runs the first `steps` steps of the group's window, as many at a time as do not wait
 /// for each other; `carry` moves on. Returns the lane that broke down first, its step counted in
 /// the window; `lane` is -1 where none did.
-template <typename T>
-model::LaneFailure run_steps(const model::WindowModel<T>& model, const model::LaneGroup<T>& group,
-                             int steps, const WindowFilling& filling,
-                             const model::WindowMoments& moments, model::Carry<T>& carry,
-                             model::Workspace<T>& workspace);
+template <typename Group>
+engine::LaneFailure run_steps(const typename Group::Head::Model& model, const Group& group,
+                              int steps, const WindowFilling& filling,
+                              const heads::StateMoments& moments,
+                              typename Group::Head::Carry& carry,
+                              typename Group::Head::Workspace& workspace);
 
 }  // namespace kalmia::infer

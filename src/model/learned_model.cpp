@@ -82,9 +82,9 @@ prior::Expert expert_of(const ModelDescription& d) {
   return prior::make_expert(d.prior, d.measured_names, d.input_names);
 }
 
-ArchitectureOptions architecture_options(const ModelDescription& description,
-                                         const prior::Expert& expert) {
-  ArchitectureOptions options;
+heads::ArchitectureOptions architecture_options(const ModelDescription& description,
+                                                const prior::Expert& expert) {
+  heads::ArchitectureOptions options;
   options.state_dim = expert.state_dim();
   options.meas_dim = expert.meas_dim();
   options.input_dim = description.features.input_dim();
@@ -92,21 +92,17 @@ ArchitectureOptions architecture_options(const ModelDescription& description,
   options.taps = description.taps;
   options.hidden = description.hidden;
   options.decoder = description.decoder;
-  options.recursive = description.recursive;
+  options.head = description.head;
   return options;
 }
 
-ArchitectureOptions smoother_options(const ModelDescription& description,
-                                     const prior::Expert& expert, const SmootherSizes& sizes) {
-  ArchitectureOptions options = architecture_options(description, expert);
+heads::ArchitectureOptions smoother_options(const ModelDescription& description,
+                                            const prior::Expert& expert,
+                                            const SmootherSizes& sizes) {
+  heads::ArchitectureOptions options = architecture_options(description, expert);
   options.hidden = sizes.hidden;
   options.decoder = sizes.decoder;
-  options.recursive =
-      sizes.kind == SmootherKind::Recursive || sizes.kind == SmootherKind::RecursiveAlternative;
-  options.alternative = sizes.kind == SmootherKind::RecursiveAlternative;
-  options.fusion = sizes.kind == SmootherKind::Fused;
-  options.two_sided = !options.fusion;
-  options.toward_centre = options.recursive;
+  smoother_entry(sizes.kind).set(options);
   return options;
 }
 
@@ -132,7 +128,7 @@ bool LearnedModel<T>::departs() const {
 
 template <typename T>
 int LearnedModel<T>::most_empty_steps() const {
-  const kalman::FlowMap* flow = description_.recursive ? expert_.map->as_flow() : nullptr;
+  const kalman::FlowMap* flow = description_.recursive() ? expert_.map->as_flow() : nullptr;
   return model::most_empty_steps(flow != nullptr && flow->any_step(), !is_static());
 }
 
@@ -155,8 +151,23 @@ void LearnedModel<T>::set_smoother(const SmootherSizes& sizes, std::span<const f
 }
 
 template <typename T>
-WindowModel<T> LearnedModel<T>::smoother_window() const {
-  WindowModel<T> result = window();
+heads::StateModel<T> LearnedModel<T>::smoother_window() const {
+  heads::StateModel<T> result = window();
+  if constexpr (std::is_same_v<T, float>) {
+    result.architecture = &smoother_->architecture();
+    result.network = &smoother_->network();
+  }
+  return result;
+}
+
+template <typename T>
+heads::FusionModel<T> LearnedModel<T>::fusion_window() const {
+  heads::FusionModel<T> result{.emission = &emission_,
+                               .emission_map = expert_.emission.get(),
+                               .theta = description_.theta.data(),
+                               .parameters = static_cast<int>(description_.theta.size()),
+                               .inputs = expert_.map->input_dim(),
+                               .robust = description_.tails > 0 ? &robust_ : nullptr};
   if constexpr (std::is_same_v<T, float>) {
     result.architecture = &smoother_->architecture();
     result.network = &smoother_->network();

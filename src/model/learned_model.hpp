@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "heads/fusion/fusion.hpp"
+#include "heads/state_window.hpp"
 #include "kalman/emission.hpp"
 #include "kalmia/data.hpp"
 #include "model/calibration.hpp"
 #include "model/channels.hpp"
 #include "model/drive.hpp"
 #include "model/features.hpp"
-#include "model/network.hpp"
 #include "model/smoother_networks.hpp"
-#include "model/window.hpp"
 #include "prior/expert.hpp"
 
 namespace kalmia::model {
@@ -29,7 +29,7 @@ struct Units {
   void to_user(const double* x, const double* P, double* mean, double* covariance) const;
 };
 
-/// How the states of the training data are spread and follow each other (Climate, window.hpp), and
+/// How the states of the training data are spread and follow each other (heads::Climate), and
 /// how the values that they stand for are. All empty: not known.
 struct StateClimate {
   std::vector<double> mean, spread;     ///< N
@@ -49,8 +49,10 @@ struct ModelDescription {
   FeatureSpec features;
   nn::EncoderKind encoder = nn::EncoderKind::Gru;
   int taps = 16;  ///< of a convolutional encoder
-  /// p(x[k] | x[k-1], y[<k]), or p(x[k] | y[<k]) directly: a recurrent filter, without expert map.
-  bool recursive = true;
+  /// What the networks of the filter compute: a recursive filter has an expert map, others say of
+  /// the state what they have read.
+  heads::HeadKind head = heads::HeadKind::Recursion;
+  bool recursive() const { return head == heads::HeadKind::Recursion; }
   int hidden = 1;
   std::vector<int> decoder;  ///< widths; empty and hidden 1: a static model, without networks
   SmootherSizes smoother;    ///< networks of a trained smoother
@@ -91,7 +93,7 @@ class LearnedModel {
 
   const ModelDescription& description() const { return description_; }
   const prior::Expert& expert() const { return expert_; }
-  const Architecture& architecture() const { return architecture_; }
+  const heads::Architecture& architecture() const { return architecture_; }
   const kalman::Emission& emission() const { return emission_; }
   std::span<const T> parameters() const { return parameters_.span(); }
   int state_dim() const { return architecture_.state_dim(); }
@@ -128,12 +130,13 @@ class LearnedModel {
   void set_smoother_parameters(std::span<const float> parameters) {
     smoother_->set_parameters(parameters);
   }
-  /// What the engine runs to smooth (if fused, on series in reverse); needs a smoother, and T =
-  /// float.
-  WindowModel<T> smoother_window() const;
+  /// What the engine runs to smooth from both sides; needs such a smoother, and T = float.
+  heads::StateModel<T> smoother_window() const;
+  /// The same of a fused one, on series in reverse.
+  heads::FusionModel<T> fusion_window() const;
 
   /// What the engine runs; valid as long as this object.
-  WindowModel<T> window() const {
+  heads::StateModel<T> window() const {
     return {.architecture = &architecture_,
             .network = &network_,
             .emission = &emission_,
@@ -150,11 +153,11 @@ class LearnedModel {
   /// predictions, or what is predicted tends to the climate. A recurrent filter has no state that
   /// would grow less certain.
   bool minds_gaps() const {
-    return description_.recursive && (!is_static() || climate().spread != nullptr);
+    return description_.recursive() && (!is_static() || climate().spread != nullptr);
   }
   /// What the engine runs where nothing is trained.
-  WindowModel<T> inference_window() const {
-    WindowModel<T> result = window();
+  heads::StateModel<T> inference_window() const {
+    heads::StateModel<T> result = window();
     result.steady = is_static();
     return result;
   }
@@ -162,7 +165,7 @@ class LearnedModel {
  private:
   std::vector<double> emission_lines(const double* x) const;
   /// A linear map alone needs none: theory says how it spreads.
-  Climate climate() const {
+  heads::Climate climate() const {
     const StateClimate& c = description_.climate;
     if (c.spread.empty() || (is_static() && expert_.linear && !departs())) return {};
     return {c.mean.data(), c.spread.data(), c.A.data(), c.Q.data()};
@@ -171,10 +174,10 @@ class LearnedModel {
 
   ModelDescription description_;
   prior::Expert expert_;
-  Architecture architecture_;
+  heads::Architecture architecture_;
   kalman::Emission emission_;
   Buffer<T> parameters_;
-  PackedNetwork<T> network_;
+  heads::PackedModel<T> network_;
   std::unique_ptr<SmootherNetworks> smoother_;
   kalman::RobustOptions robust_;
 };
@@ -183,10 +186,11 @@ class LearnedModel {
 prior::Expert expert_of(const ModelDescription& description);
 
 /// The architecture a description stands for.
-ArchitectureOptions architecture_options(const ModelDescription& description,
-                                         const prior::Expert& expert);
+heads::ArchitectureOptions architecture_options(const ModelDescription& description,
+                                                const prior::Expert& expert);
 /// That of its smoother with networks of these sizes.
-ArchitectureOptions smoother_options(const ModelDescription& description,
-                                     const prior::Expert& expert, const SmootherSizes& sizes);
+heads::ArchitectureOptions smoother_options(const ModelDescription& description,
+                                            const prior::Expert& expert,
+                                            const SmootherSizes& sizes);
 
 }  // namespace kalmia::model

@@ -9,6 +9,7 @@
 #include "kalmia/error.hpp"
 #include "kalmia/version.hpp"
 #include "model/expert_json.hpp"
+#include "model/filters.hpp"
 #include "model/json_numbers.hpp"
 #include "model/tensor_file.hpp"
 
@@ -118,7 +119,7 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
       {"gap_trust", d.gap_trust},
       {"iterated_noise", d.iterated_noise},
       {"networks",
-       {{"filter", d.recursive ? "recursive" : "recurrent"},
+       {{"filter", filter_name(d.head)},
         {"encoder", nn::encoder_name(d.encoder)},
         {"taps", d.taps},
         {"hidden", d.hidden},
@@ -150,12 +151,6 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
   };
 }
 
-bool is_recursive(const std::string& filter) {
-  if (filter != "recursive" && filter != "recurrent")
-    throw ConfigError("filter = \"" + filter + "\", but it must be recursive or recurrent");
-  return filter == "recursive";
-}
-
 ModelDescription description_of(const Json& json) {
   ModelDescription d;
   json.at("measured").get_to(d.measured_names);
@@ -171,7 +166,7 @@ ModelDescription description_of(const Json& json) {
   json.at("gap_trust").get_to(d.gap_trust);
   json.at("iterated_noise").get_to(d.iterated_noise);
   const Json& networks = json.at("networks");
-  d.recursive = is_recursive(networks.at("filter").get<std::string>());
+  d.head = filter_of_name(networks.at("filter").get<std::string>());
   d.encoder = nn::encoder_of_name(networks.at("encoder").get<std::string>());
   d.taps = whole_number(networks, "taps");
   d.hidden = whole_number(networks, "hidden");
@@ -203,8 +198,8 @@ ModelDescription description_of(const Json& json) {
 }
 
 // The parameters of networks, whose names have `prefix` in the file.
-std::vector<float> read_parameters(const Architecture& architecture, const std::string& prefix,
-                                   const TensorReader& file) {
+std::vector<float> read_parameters(const heads::Architecture& architecture,
+                                   const std::string& prefix, const TensorReader& file) {
   if (static_cast<std::size_t>(architecture.parameters.size()) > file.size() / sizeof(float))
     file.refuse("the description asks for " + std::to_string(architecture.parameters.size()) +
                 " parameters, more than there are numbers in the file");
@@ -233,12 +228,12 @@ std::unique_ptr<LearnedModel<float>> read_member(std::size_t member, const Model
   check_widths(smoother.hidden, smoother.decoder, file);
   const std::string prefix = member_prefix(member);
   const prior::Expert expert = expert_of(d);
-  const Architecture architecture(architecture_options(d, expert));
+  const heads::Architecture architecture(architecture_options(d, expert));
   std::vector<float> parameters = read_parameters(architecture, prefix, file);
   std::vector<float> smoother_parameters;
   if (smoother.hidden > 0)
-    smoother_parameters = read_parameters(Architecture(smoother_options(d, expert, smoother)),
-                                          prefix + kSmootherPrefix, file);
+    smoother_parameters = read_parameters(
+        heads::Architecture(smoother_options(d, expert, smoother)), prefix + kSmootherPrefix, file);
   const int M = expert.meas_dim();
   std::vector<double> R(static_cast<std::size_t>(M * M));
   const std::string_view found =

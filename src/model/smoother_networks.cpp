@@ -7,35 +7,8 @@
 #include "kalmia/error.hpp"
 
 namespace kalmia::model {
-namespace {
 
-constexpr SmootherKind kKinds[] = {SmootherKind::Fused, SmootherKind::Recurrent,
-                                   SmootherKind::Recursive, SmootherKind::RecursiveAlternative};
-
-}  // namespace
-
-const char* smoother_name(SmootherKind kind) {
-  switch (kind) {
-    case SmootherKind::Fused:
-      return "fused";
-    case SmootherKind::Recurrent:
-      return "recurrent";
-    case SmootherKind::Recursive:
-      return "recursive";
-    case SmootherKind::RecursiveAlternative:
-      return "recursive-alternative";
-  }
-  return "";
-}
-
-SmootherKind smoother_of_name(const std::string& name) {
-  for (const SmootherKind kind : kKinds)
-    if (name == smoother_name(kind)) return kind;
-  throw ConfigError("smoother = \"" + name +
-                    "\", but it must be fused, recurrent, recursive or recursive-alternative");
-}
-
-SmootherNetworks::SmootherNetworks(const ArchitectureOptions& options,
+SmootherNetworks::SmootherNetworks(const heads::ArchitectureOptions& options,
                                    std::span<const float> parameters)
     : architecture_(options) {
   set_parameters(parameters);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/batch.hpp"
+
 namespace kalmia::train {
 
 FusionFeed::FusionFeed(const model::LearnedModel<float>& model, const ScaledData& scaled,
@@ -17,13 +19,13 @@ FusionFeed::FusionFeed(const model::LearnedModel<float>& model, const ScaledData
     cursors_.push_back(
         {piece, static_cast<int>(offset - passed), true, infer::empty_memory(model.meas_dim())});
   }
-  const int group_lanes = std::min(count, model::kGroupLanes);
+  const int group_lanes = std::min(count, engine::kGroupLanes);
   groups_.resize(static_cast<std::size_t>(count / group_lanes));
   for (auto& group : groups_) infer::prepare_fusion_group(model, window, group_lanes, group);
 }
 
 void FusionFeed::fill(int index, FedWindow& part) {
-  model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
+  heads::FusionGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   for (int lane = 0; lane < group.lanes; ++lane) {
     Cursor& cursor = cursors_[static_cast<std::size_t>(index * group.lanes + lane)];
     if (cursor.at < 0) {

@@ -15,11 +15,13 @@ namespace kalmia::train {
 /// with the end of the next one.
 class FusionFeed {
  public:
+  using Group = heads::FusionGroup<float>;
+
   /// `lanes`: at most; fewer where the data are short. All must outlive the feed.
   FusionFeed(const model::LearnedModel<float>& model, const ScaledData& scaled,
              const FusionData& data, int window, int lanes);
 
-  std::span<model::LaneGroup<float>> groups() { return groups_; }
+  std::span<heads::FusionGroup<float>> groups() { return groups_; }
   int lanes() const { return static_cast<int>(cursors_.size()); }
   /// Fills the next window of every lane. Returns what there is in it.
   Measured next(ThreadTeam& team);
@@ -42,7 +44,7 @@ class FusionFeed {
   const FusionData& data_;
   int window_;
   std::vector<Cursor> cursors_;
-  std::vector<model::LaneGroup<float>> groups_;
+  std::vector<heads::FusionGroup<float>> groups_;
   int steps_ = 0;
 };
 

@@ -52,7 +52,7 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
     start(options);
     begin(std::make_unique<FusionFeed>(model_, scaled_, training_, options.train.window,
                                        options.train.batch),
-          model_.smoother_window(), options.train);
+          model_.fusion_window(), options.train);
   }
 
   std::size_t training_steps() const override {
@@ -85,15 +85,15 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
   void start(const FitOptions& options) {
     const model::SmootherSizes sizes{options.model.hidden, options.model.decoder,
                                      model::SmootherKind::Fused};
-    const model::Architecture architecture(
+    const heads::Architecture architecture(
         model::smoother_options(model_.description(), model_.expert(), sizes));
     std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-    model::initialise<float>(architecture, options.train.seed, 1, 1, parameters.data());
+    heads::initialise<float>(architecture, options.train.seed, 1, 1, parameters.data());
     const std::vector<double> square = distances(model_, training_);
     for (int n = 0; n < model_.state_dim(); ++n) {
       const double root = std::sqrt(std::max(square[static_cast<std::size_t>(n)], 1e-12));
-      parameters[static_cast<std::size_t>(architecture.decoder.bias.back() + architecture.L_row() +
-                                          lanes::triangle_index(n, n))] =
+      parameters[static_cast<std::size_t>(architecture.decoder.bias.back() +
+                                          architecture.deviation_row(n))] =
           static_cast<float>(nn::inverse_softplus(kStartShare / root));
     }
     model_.set_smoother(sizes, parameters);

@@ -83,7 +83,7 @@ double error_of(const model::LearnedModel<float>& model, const HiddenData& data,
 
 void choose_gap_trust(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
                       ThreadTeam& team) {
-  if (model.is_static() || !model.description().recursive) return;
+  if (model.is_static() || !model.description().recursive()) return;
   const HiddenData hidden(data, split);
   const double trusted = error_of(model, hidden, team);
   model.set_gap_trust(0);

@@ -34,7 +34,7 @@ std::vector<infer::Piece> pieces_of(const ScaledData& data, const std::vector<St
 
 double find_iterated_noise(const model::LearnedModel<float>& model, const ScaledData& data,
                            const std::vector<Stretch>& stretches, ThreadTeam& team) {
-  if (model.expert().linear || !model.description().recursive || model.description().tails > 0)
+  if (model.expert().linear || !model.description().recursive() || model.description().tails > 0)
     return 1;
   const std::vector<infer::Piece> pieces = pieces_of(data, stretches);
   const auto name = [](int) { return std::string("the data"); };

@@ -24,8 +24,8 @@ double hidden_share(double share, int windows) {
   return windows == 1 ? share : windows * share / (1 - windows * share);
 }
 
-model::Carry<float> copy_of(const model::Carry<float>& carry) {
-  model::Carry<float> copy;
+heads::StateCarry<float> copy_of(const heads::StateCarry<float>& carry) {
+  heads::StateCarry<float> copy;
   const auto take = [](const auto& from, auto& to) {
     to.resize(from.size());
     std::ranges::copy(from.span(), to.data());
@@ -42,9 +42,9 @@ int lanes_for(std::ptrdiff_t steps, int window, int most) {
   const auto wanted =
       static_cast<int>(std::clamp<std::ptrdiff_t>(steps / (kWindowsPerLane * window), 1, most));
   const int padded = lanes::padded_lanes(wanted);
-  return padded <= model::kGroupLanes
+  return padded <= engine::kGroupLanes
              ? padded
-             : (padded + model::kGroupLanes - 1) / model::kGroupLanes * model::kGroupLanes;
+             : (padded + engine::kGroupLanes - 1) / engine::kGroupLanes * engine::kGroupLanes;
 }
 
 FedWindow fill_groups(ThreadTeam& team, std::size_t groups,
@@ -93,7 +93,7 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
     }
     cursors_.push_back(std::move(cursor));
   }
-  const int group_lanes = std::min(lanes, model::kGroupLanes);
+  const int group_lanes = std::min(lanes, engine::kGroupLanes);
   groups_.resize(static_cast<std::size_t>(lanes / group_lanes));
   workspaces_.resize(groups_.size());
   for (auto& group : groups_) {
@@ -132,7 +132,7 @@ bool LaneFeed::hides_values(int group) const {
 }
 
 void LaneFeed::fill(int index, FedWindow& part) {
-  model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
+  heads::StateGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   for (int lane = 0; lane < group.lanes; ++lane)
     cut_window(index, lane, cursors_[static_cast<std::size_t>(index * group.lanes + lane)], part);
   if (options_.two_sided)
@@ -153,7 +153,7 @@ void LaneFeed::fill(int index, FedWindow& part) {
 
 // The next window of a lane: what is measured in it, and what is hidden of that.
 void LaneFeed::cut_window(int index, int lane, Cursor& cursor, FedWindow& part) {
-  model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
+  heads::StateGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   const auto M = static_cast<std::size_t>(data_.meas_dim());
   const auto row = [&](std::vector<double>& of, int k) {
     return of.data() + static_cast<std::ptrdiff_t>(k) * data_.meas_dim();
@@ -190,7 +190,7 @@ void LaneFeed::cut_window(int index, int lane, Cursor& cursor, FedWindow& part) 
 // runs ahead, so that they read its predictions, as they will in use; no gradient goes through
 // these.
 void LaneFeed::fill_features(int index) {
-  model::LaneGroup<float>& group = groups_[static_cast<std::size_t>(index)];
+  heads::StateGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   Cursor* cursors = cursors_.data() + index * group.lanes;
   int steps = 0;
   for (int lane = 0; lane < group.lanes; ++lane)
@@ -206,7 +206,7 @@ void LaneFeed::fill_features(int index) {
     return false;
   };
   const bool predicts = (windows_ + index) / gap_windows_ % 2 == 0;
-  const model::Carry<float>* carry = predicts ? &group.carry : nullptr;
+  const heads::StateCarry<float>* carry = predicts ? &group.carry : nullptr;
   filling.fill = [&](int k) {
     for (int lane = 0; lane < group.lanes; ++lane)
       if (k < cursors[lane].window.steps)
@@ -217,10 +217,10 @@ void LaneFeed::fill_features(int index) {
   for (int k = 1; k < steps && predicts; ++k)
     if (filling.waits(k)) last = k;
   if (last > 0) {
-    model::Workspace<float>& workspace = workspaces_[static_cast<std::size_t>(index)];
+    heads::StateWorkspace<float>& workspace = workspaces_[static_cast<std::size_t>(index)];
     if (workspace.max_steps == 0)
       workspace.prepare(model_.window(), options_.window, group.lanes, false);
-    model::Carry<float> ahead = copy_of(group.carry);
+    heads::StateCarry<float> ahead = copy_of(group.carry);
     carry = &ahead;
     infer::run_steps(model_.window(), group, last, filling, {}, ahead, workspace);
     for (int k = last; k < steps; ++k) filling.fill(k);
@@ -254,7 +254,7 @@ void LaneFeed::restart() {
 
 void LaneFeed::restart_broken() {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    const model::LaneGroup<float>& group = groups_[g];
+    const heads::StateGroup<float>& group = groups_[g];
     for (int lane = 0; lane < group.lanes; ++lane) {
       double sum = 0;
       for (std::size_t i = static_cast<std::size_t>(lane); i < group.carry.x.size();

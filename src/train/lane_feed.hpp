@@ -48,11 +48,13 @@ FedWindow fill_groups(ThreadTeam& team, std::size_t groups,
 /// and the lane alone, not on threads.
 class LaneFeed {
  public:
+  using Group = heads::StateGroup<float>;
+
   /// `model` and `data` must outlive the feed.
   LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
            std::vector<Stretch> training, const FeedOptions& options);
 
-  std::span<model::LaneGroup<float>> groups() { return groups_; }
+  std::span<heads::StateGroup<float>> groups() { return groups_; }
   int lanes() const { return static_cast<int>(cursors_.size()); }
 
   /// Fills the next window of every lane. Returns what there is in it.
@@ -92,9 +94,9 @@ class LaneFeed {
   FeedOptions options_;
   int gap_windows_ = 1;  // one window in so many has values hidden
   std::vector<Cursor> cursors_;
-  std::vector<model::LaneGroup<float>> groups_;
-  std::vector<model::Workspace<float>> workspaces_;  // of the groups; made ready when needed
-  int windows_ = 0;                                  // fed so far
+  std::vector<heads::StateGroup<float>> groups_;
+  std::vector<heads::StateWorkspace<float>> workspaces_;  // of the groups; made ready when needed
+  int windows_ = 0;                                       // fed so far
   std::vector<int> order_;
   std::size_t drawn_ = 0;
   std::uint64_t passes_ = 0;

@@ -12,7 +12,7 @@ constexpr std::ptrdiff_t kMostSteps = 1 << 16;
 // Of the mean square about the centre at least this share is not noise.
 constexpr double kLeastShare = 0.1;
 
-const nn::ParameterView* find(const model::Architecture& architecture, const std::string& name) {
+const nn::ParameterView* find(const heads::Architecture& architecture, const std::string& name) {
   for (const nn::ParameterView& view : architecture.parameters.views())
     if (view.name == name) return &view;
   return nullptr;
@@ -22,7 +22,7 @@ const nn::ParameterView* find(const model::Architecture& architecture, const std
 // directions the columns of the forward one, the others are cleared.
 class Copier {
  public:
-  Copier(const model::LearnedModel<float>& filter, const model::Architecture& to,
+  Copier(const model::LearnedModel<float>& filter, const heads::Architecture& to,
          std::vector<float>& parameters)
       : from_(filter.architecture()), values_(filter.parameters()), to_(to), out_(parameters) {}
 
@@ -53,14 +53,14 @@ class Copier {
                             : 0.0f;
   }
 
-  const model::Architecture& from_;
+  const heads::Architecture& from_;
   std::span<const float> values_;
-  const model::Architecture& to_;
+  const heads::Architecture& to_;
   std::vector<float>& out_;
 };
 
 // Of the decoder's last layer the rows of G.
-void clear_gain(const model::Architecture& architecture, std::vector<float>& parameters) {
+void clear_gain(const heads::Architecture& architecture, std::vector<float>& parameters) {
   const int rows = architecture.e_row();
   const auto last = static_cast<std::ptrdiff_t>(architecture.decoder.widths.size()) - 2;
   const std::ptrdiff_t columns = architecture.decoder.widths[static_cast<std::size_t>(last)];
@@ -98,12 +98,12 @@ std::vector<double> deviations_from_centre(const model::FeatureSpec& features,
   return deviations;
 }
 
-void put_deviations(const model::Architecture& architecture, const std::vector<double>& deviations,
+void put_deviations(const heads::Architecture& architecture, const std::vector<double>& deviations,
                     float* parameters) {
   for (int n = 0; n < architecture.state_dim(); ++n) {
     const int entry = lanes::triangle_index(n, n);
     const double deviation = deviations[static_cast<std::size_t>(n)];
-    parameters[architecture.decoder.bias.back() + architecture.L_row() + entry] =
+    parameters[architecture.decoder.bias.back() + architecture.deviation_row(n)] =
         deviation > 0 ? static_cast<float>(nn::inverse_softplus(deviation))
                       : parameters[architecture.initial_L + entry];
   }
@@ -112,15 +112,15 @@ void put_deviations(const model::Architecture& architecture, const std::vector<d
 std::vector<float> starting_networks(const model::LearnedModel<float>& filter,
                                      const model::SmootherSizes& sizes, const ScaledData& data,
                                      const Split& split, std::uint64_t seed) {
-  const model::Architecture architecture(
+  const heads::Architecture architecture(
       model::smoother_options(filter.description(), filter.expert(), sizes));
   std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-  model::initialise<float>(architecture, seed, 1, 1, parameters.data());
+  heads::initialise<float>(architecture, seed, 1, 1, parameters.data());
   const Copier copier(filter, architecture, parameters);
   copier.copy("initial.");
   const std::string encoder = std::string(nn::encoder_name(architecture.options.encoder)) + "_fwd";
   if (copier.fits(encoder)) copier.copy(encoder);
-  if (!architecture.options.recursive || !filter.description().recursive) {
+  if (!architecture.options.recursive() || !filter.description().recursive()) {
     put_deviations(architecture,
                    deviations_from_centre(filter.description().features, filter.emission().R(),
                                           data, split.training, true),
@@ -128,11 +128,12 @@ std::vector<float> starting_networks(const model::LearnedModel<float>& filter,
   } else if (copier.fits("decoder.") && copier.fits(encoder)) {
     copier.copy("decoder.");
   } else {  // what a static model puts out
-    const model::Architecture& from = filter.architecture();
+    const heads::Architecture& from = filter.architecture();
     std::copy_n(filter.parameters().begin() + from.decoder.bias.back(), from.output_rows(),
                 parameters.begin() + architecture.decoder.bias.back());
   }
-  if (architecture.options.toward_centre) clear_gain(architecture, parameters);
+  if (architecture.options.transition == heads::TransitionRule::TowardCentre)
+    clear_gain(architecture, parameters);
   return parameters;
 }
 

@@ -18,7 +18,7 @@ std::vector<double> deviations_from_centre(const model::FeatureSpec& features,
 
 /// Starts the decoder's L at these deviations; a state that has none is as uncertain as before the
 /// first measurement.
-void put_deviations(const model::Architecture& architecture, const std::vector<double>& deviations,
+void put_deviations(const heads::Architecture& architecture, const std::vector<double>& deviations,
                     float* parameters);
 
 /// The networks of a two-sided smoother for a finished filter.

@@ -6,9 +6,9 @@
 #include <limits>
 #include <memory>
 
+#include "engine/batch.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/fit.hpp"
-#include "model/batch.hpp"
 #include "train/averaged_adam.hpp"
 #include "train/training_data.hpp"
 #include "train/training_loop.hpp"
@@ -25,7 +25,8 @@ class SmootherStage : public Trainee {
   virtual void finish(bool better) = 0;
 };
 
-/// `Feed` fills groups with windows: groups(), lanes(), next(), steps(), restart().
+/// `Feed` fills groups (of the type Feed::Group) with windows: groups(), lanes(), next(), steps(),
+/// restart().
 template <typename Feed>
 class SmootherTrainee : public SmootherStage {
  public:
@@ -35,7 +36,7 @@ class SmootherTrainee : public SmootherStage {
   std::optional<double> train_once(double rate) override {
     const Measured measured = feed_->next(team_);
     const double scale = 0.5 / std::max(measured.values, 1.0);
-    const model::BatchResult result =
+    const engine::BatchResult result =
         engine_->gradient(feed_->groups(), scale, networks_->gradient());
     if (result.failed_lanes > 0) lanes_broke();
     if (measured.values == 0) return std::nullopt;
@@ -77,12 +78,12 @@ class SmootherTrainee : public SmootherStage {
       : model_(model), team_(team) {}
 
   /// Once the model has the networks to start from.
-  void begin(std::unique_ptr<Feed> feed, const model::WindowModel<float>& window,
+  void begin(std::unique_ptr<Feed> feed, const typename Feed::Group::Head::Model& window,
              const TrainOptions& options) {
     feed_ = std::move(feed);
-    const model::LaneGroup<float>& group = feed_->groups()[0];
-    engine_ =
-        std::make_unique<model::BatchEngine<float>>(window, team_, group.steps, group.lanes, true);
+    const typename Feed::Group& group = feed_->groups()[0];
+    engine_ = std::make_unique<engine::BatchEngine<typename Feed::Group>>(
+        window, team_, group.steps, group.lanes, true);
     nn::AdamOptions adam;
     adam.learning_rate = options.learning_rate;
     adam.clip_norm = options.clip_norm;
@@ -102,7 +103,7 @@ class SmootherTrainee : public SmootherStage {
   model::LearnedModel<float>& model_;
   ThreadTeam& team_;
   std::unique_ptr<Feed> feed_;
-  std::unique_ptr<model::BatchEngine<float>> engine_;
+  std::unique_ptr<engine::BatchEngine<typename Feed::Group>> engine_;
   std::unique_ptr<AveragedAdam<float>> networks_;
 };
 

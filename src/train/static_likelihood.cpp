@@ -31,7 +31,7 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
                                    ThreadTeam& team, std::vector<double> small,
                                    std::span<const infer::Piece> weighted, Constants constants)
     : model_(model), noise_(noise), small_(std::move(small)) {
-  const model::Architecture& architecture = model.architecture();
+  const heads::Architecture& architecture = model.architecture();
   const int N = model.state_dim();
   const std::ptrdiff_t L = architecture.decoder.bias.back() + architecture.L_row();
   for (int i = 0; i < N; ++i)
@@ -46,11 +46,11 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
       theta_.push_back(
           {i, BoundedVariable(parameters[i]), parameters[i].value, parameters[i].prior_std});
   fill(data, segments, weighted);
-  model::WindowModel<double> window = model.window();
+  heads::StateModel<double> window = model.window();
   if (!weighted.empty()) window.robust = nullptr;
   window.steady = true;
-  engine_ = std::make_unique<model::BatchEngine<double>>(window, team, groups_[0].steps,
-                                                         groups_[0].lanes, true);
+  engine_ = std::make_unique<engine::BatchEngine<heads::StateGroup<double>>>(
+      window, team, groups_[0].steps, groups_[0].lanes, true);
   gradient_.resize(static_cast<std::size_t>(architecture.parameters.size()));
   d_R_.resize(static_cast<std::size_t>(data.meas_dim() * data.meas_dim()));
   d_theta_.resize(parameters.size());
@@ -59,7 +59,7 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
 void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& segments,
                             std::span<const infer::Piece> weighted) {
   const int count = static_cast<int>(segments.size());
-  const int lanes = std::min(model::kGroupLanes, lanes::padded_lanes(count));
+  const int lanes = std::min(engine::kGroupLanes, lanes::padded_lanes(count));
   int longest = 1;
   const auto counted = [&](const Stretch& s) {
     return data.measured({s.series, s.begin + uncounted(model_.expert(), s), s.end});
@@ -70,7 +70,7 @@ void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& 
   }
   const bool all = measured_.values == 0;  // nothing else is measured
   for (int first = 0; first < count; first += lanes) {
-    model::LaneGroup<double>& group = groups_.emplace_back();
+    heads::StateGroup<double>& group = groups_.emplace_back();
     infer::prepare_group(model_, longest, lanes, data.irregular(), group);
     if (data.weighted() || !weighted.empty()) infer::prepare_weights(group);
     for (int lane = 0; lane < std::min(lanes, count - first); ++lane) {
@@ -128,7 +128,7 @@ double StaticLikelihood::operator()(std::span<const double> variables, std::span
     return nowhere;  // an R that is no covariance, or a parameter that is no number
   }
   const double scale = 0.5 / measured_.values;
-  const model::BatchResult result = engine_->gradient(groups_, scale, gradient_, d_R_, d_theta_);
+  const engine::BatchResult result = engine_->gradient(groups_, scale, gradient_, d_R_, d_theta_);
   if (result.failed_lanes > 0) return nowhere;
   double value = scale * result.nll;
   for (std::size_t i = 0; i < L_.size(); ++i) gradient[i] = gradient_[L_[i]];

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "model/batch.hpp"
+#include "engine/batch.hpp"
 #include "train/bounded_variable.hpp"
 #include "train/noise_factor.hpp"
 #include "train/training_data.hpp"
@@ -70,8 +70,8 @@ class StaticLikelihood {
   std::vector<std::size_t> diagonal_;  // of L, places among the variables
   std::vector<double> small_;          // by state
   std::vector<LearnedParameter> theta_;
-  std::vector<model::LaneGroup<double>> groups_;
-  std::unique_ptr<model::BatchEngine<double>> engine_;
+  std::vector<heads::StateGroup<double>> groups_;
+  std::unique_ptr<engine::BatchEngine<heads::StateGroup<double>>> engine_;
   std::vector<double> gradient_, d_R_, d_theta_;
   Measured measured_;
 };

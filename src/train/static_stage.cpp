@@ -296,9 +296,9 @@ std::unique_ptr<model::LearnedModel<T>> StaticResult::with_networks(int hidden,
   sized.hidden = hidden;
   sized.decoder = decoder;
   const prior::Expert expert = model::expert_of(sized);
-  const model::Architecture architecture(model::architecture_options(sized, expert));
+  const heads::Architecture architecture(model::architecture_options(sized, expert));
   std::vector<T> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-  model::initialise<T>(architecture, seed, 1, 1, parameters.data());
+  heads::initialise<T>(architecture, seed, 1, 1, parameters.data());
   const auto put = [&](std::ptrdiff_t offset, const std::vector<double>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
       parameters[static_cast<std::size_t>(offset) + i] = static_cast<T>(values[i]);

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "model/batch.hpp"
+#include "engine/batch.hpp"
+#include "model/filters.hpp"
 #include "train/averaged_adam.hpp"
 #include "train/lane_feed.hpp"
 #include "train/noise_factor.hpp"
@@ -31,16 +32,17 @@ std::unique_ptr<model::LearnedModel<float>> starting_model(const StaticResult& s
                                                            const Split& split,
                                                            const FitOptions& options) {
   const ModelOptions& sizes = options.model;
-  if (sizes.filter == "recursive")
+  const heads::HeadKind head = model::filter_of_name(sizes.filter);
+  if (head == heads::HeadKind::Recursion)
     return start.with_networks<float>(sizes.hidden, sizes.decoder, options.train.seed);
   model::ModelDescription description = start.description;
-  description.recursive = false;
+  description.head = head;
   description.hidden = sizes.hidden;
   description.decoder = sizes.decoder;
-  const model::Architecture architecture(
+  const heads::Architecture architecture(
       model::architecture_options(description, model::expert_of(description)));
   std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-  model::initialise<float>(architecture, options.train.seed, 1, 1, parameters.data());
+  heads::initialise<float>(architecture, options.train.seed, 1, 1, parameters.data());
   std::ranges::copy(start.initial_e, parameters.begin() + architecture.initial_e);
   std::ranges::copy(start.initial_L, parameters.begin() + architecture.initial_L);
   auto model = std::make_unique<model::LearnedModel<float>>(description, parameters, start.R);
@@ -81,7 +83,7 @@ class NetworkTrainee : public Trainee {
   std::optional<double> train_once(double rate) override {
     const Measured measured = feed_.next(team_);
     const double scale = 0.5 / std::max(measured.values, 1.0);
-    const model::BatchResult result =
+    const engine::BatchResult result =
         engine_.gradient(feed_.groups(), scale, networks_.gradient(), d_R_);
     if (result.failed_lanes > 0) feed_.restart_broken();
     if (measured.values == 0) return std::nullopt;
@@ -157,7 +159,7 @@ class NetworkTrainee : public Trainee {
   std::unique_ptr<model::LearnedModel<float>> model_;    // in training
   std::unique_ptr<model::LearnedModel<float>> checked_;  // the average
   LaneFeed feed_;
-  model::BatchEngine<float> engine_;
+  engine::BatchEngine<heads::StateGroup<float>> engine_;
   NoiseFactor noise_factor_;
   AveragedAdam<float> networks_;
   std::unique_ptr<AveragedAdam<double>> noise_;  // null: R stays as it is

@@ -45,7 +45,7 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
   double filter_loss(double of_all) const override { return of_all; }
 
  private:
-  bool recursive() const { return model_.smoother()->architecture().options.recursive; }
+  bool recursive() const { return model_.smoother()->architecture().options.recursive(); }
 
   double held_out() override {
     std::vector<double> nll(pieces_.size());

@@ -105,9 +105,9 @@ TEST(GainModel, BandsShareTheirNetworks) {
   GainModel model(sizes, 1);
   std::vector<float> parameters = random_parameters(model);
   model.set_parameters(parameters);
-  model::LaneGroup<float> group, other;
-  for (model::LaneGroup<float>* each : {&group, &other})
-    each->resize(model.architecture(), 3, model::kGroupLanes);
+  audio::GainGroup<float> group, other;
+  for (audio::GainGroup<float>* each : {&group, &other})
+    each->resize(model.architecture(), 3, engine::kGroupLanes);
   RandomStream random(1, "bands");
   Spectrogram noisy{3, 257, {}}, moved = noisy;
   noisy.values.resize(3 * 257), moved.values.resize(3 * 257);
@@ -124,19 +124,19 @@ TEST(GainModel, BandsShareTheirNetworks) {
   const std::size_t inputs = 4 + 16 + 1 + 1 + 4;
   for (std::size_t t = 0; t < 2; ++t) {
     for (std::size_t i = 0; i < 20; ++i) {
-      const std::size_t at = (t * inputs + i) * model::kGroupLanes;
+      const std::size_t at = (t * inputs + i) * engine::kGroupLanes;
       EXPECT_EQ(group.input_fwd[at], other.input_fwd[at + 1]);
       EXPECT_EQ(group.input_fwd[at], group.input_bwd[at]);
       EXPECT_EQ(group.input_fwd[at], a.ratio(static_cast<int>(t) + 1, static_cast<int>(i) + 32));
     }
-    const std::size_t place = (t * inputs + 21) * model::kGroupLanes;
+    const std::size_t place = (t * inputs + 21) * engine::kGroupLanes;
     EXPECT_FLOAT_EQ(group.input_fwd[place], -44.0f / 64);
     EXPECT_FLOAT_EQ(other.input_fwd[place + 1], -42.0f / 64);
     for (std::size_t f = 0; f < 4; ++f) {
-      const float odds = group.gain_offset[(t * 4 + f) * model::kGroupLanes];
+      const float odds = group.offset[(t * 4 + f) * engine::kGroupLanes];
       EXPECT_EQ(odds, a.wiener(static_cast<int>(t) + 1, static_cast<int>(f) + 40));
-      EXPECT_EQ(odds, other.gain_offset[(t * 4 + f) * model::kGroupLanes + 1]);
-      EXPECT_EQ(0.5f * odds, group.input_bwd[(t * inputs + 22 + f) * model::kGroupLanes]);
+      EXPECT_EQ(odds, other.offset[(t * 4 + f) * engine::kGroupLanes + 1]);
+      EXPECT_EQ(0.5f * odds, group.input_bwd[(t * inputs + 22 + f) * engine::kGroupLanes]);
     }
   }
 }

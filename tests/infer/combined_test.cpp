@@ -348,7 +348,7 @@ TEST_F(CalibratedModel, OfAnEnsembleTheSpreadIsScaledToo) {
   // Members with the same gains: their mixture is one filter with a wider prediction.
   const auto shifted = [](double by, bool calibrated) {
     test::LearnedCase made = test::static_case(2);
-    const model::Architecture architecture = test::architecture_of(made.description);
+    const heads::Architecture architecture = test::architecture_of(made.description);
     made.parameters[static_cast<std::size_t>(architecture.initial_e)] += by;
     auto result = made.make<float>();
     if (calibrated) result->set_calibration({3, 1, 1});

@@ -28,7 +28,7 @@ LearnedCase prior_case(const std::string& prior, const std::vector<std::string>&
   d.features.step.assign(channels.size(), 1);
   d.features.use_level.assign(channels.size(), 0);
   LearnedCase made = test::static_case(d);
-  const model::Architecture architecture = test::architecture_of(d);
+  const heads::Architecture architecture = test::architecture_of(d);
   const auto set_triangle = [&](std::ptrdiff_t offset, double diagonal) {
     for (int i = 0; i < static_cast<int>(N); ++i)
       for (int j = 0; j <= i; ++j)

@@ -102,7 +102,7 @@ TEST(GapStep, ALinearMapAloneDoesNotMindGaps) {
   EXPECT_TRUE(test::network_case(2, 5).make<float>()->minds_gaps());
   EXPECT_FALSE(test::lorenz_case().make<float>()->minds_gaps());
   LearnedCase recurrent = test::network_case(2, 5);
-  recurrent.description.recursive = false;
+  recurrent.description.head = heads::HeadKind::Direct;
   recurrent.parameters.resize(
       std::size_t(test::architecture_of(recurrent.description).parameters.size()));
   EXPECT_FALSE(recurrent.make<float>()->minds_gaps());

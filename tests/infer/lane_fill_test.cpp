@@ -37,7 +37,7 @@ class LaneFill : public testing::Test {
   float input(int k, int i) const { return at(group_.input_fwd, 5, k, i); }
 
   const std::unique_ptr<model::LearnedModel<float>> model_ = test::static_case(2).make<float>();
-  model::LaneGroup<float> group_;
+  heads::StateGroup<float> group_;
   LaneMemory memory_ = empty_memory(2);
 };
 
@@ -130,7 +130,7 @@ class DrivenLaneFill : public testing::Test {
   }
 
   const std::unique_ptr<model::LearnedModel<float>> model_ = model();
-  model::LaneGroup<float> group_;
+  heads::StateGroup<float> group_;
   LaneMemory memory_ = empty_memory(1);
 };
 

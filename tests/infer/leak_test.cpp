@@ -28,7 +28,7 @@ std::vector<double> random_values(int count, double missing) {
 
 // Makes what the networks add to the state large, so that there is something to leak.
 void strengthen(model::LearnedModel<float>& model) {
-  const model::Architecture& architecture = model.smoother()->architecture();
+  const heads::Architecture& architecture = model.smoother()->architecture();
   std::vector<float> p(model.smoother()->parameters().begin(),
                        model.smoother()->parameters().end());
   const int width = architecture.decoder.widths[architecture.decoder.widths.size() - 2];

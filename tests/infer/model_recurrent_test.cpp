@@ -18,10 +18,10 @@ using test::public_model;
 // A filter without recursion, whose networks do something.
 test::LearnedCase recurrent_case(std::uint64_t seed) {
   test::LearnedCase made = test::network_case(2, seed);
-  made.description.recursive = false;
-  const model::Architecture architecture = test::architecture_of(made.description);
+  made.description.head = heads::HeadKind::Direct;
+  const heads::Architecture architecture = test::architecture_of(made.description);
   made.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
-  model::initialise(architecture, seed, 30, 100, made.parameters.data());
+  heads::initialise(architecture, seed, 30, 100, made.parameters.data());
   RandomStream random(seed, "recurrent");
   for (double& p : made.parameters) p = static_cast<float>(p + 0.08 * random.normal());
   return made;
@@ -49,7 +49,7 @@ TEST(Model, ARecurrentFilterIsRelativeToTheLastValues) {
   const Model model = public_model([] {
     test::LearnedCase made = recurrent_case(22);
     std::ranges::fill(made.description.features.use_level, 0);
-    const model::Architecture architecture = test::architecture_of(made.description);
+    const heads::Architecture architecture = test::architecture_of(made.description);
     made.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
     return made;
   }());

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "heads/state_stream.hpp"
 #include "infer/infer_cases.hpp"
 #include "kalmia/fit.hpp"
 #include "kalmia/simulate.hpp"
-#include "model/stream.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace kalmia {
@@ -254,8 +254,8 @@ TEST(Model, AForecastFeedsPredictionsBack) {
   const Estimates found = public_model(made).forecast(data, 6, 1);
   const auto learned = made.make<float>();
   const model::ModelDescription& d = learned->description();
-  model::FilterStream<float> stream(learned->window(), learned->parameters());
-  model::StreamState<float> state = stream.start();
+  heads::StateStream<float> stream(learned->window(), learned->parameters());
+  heads::StreamState<float> state = stream.start();
   std::vector<double> last(2, std::nan("")), y(2), shown(2);
   for (std::size_t k = 0; k < 76; ++k) {
     for (std::size_t m = 0; m < 2; ++m)

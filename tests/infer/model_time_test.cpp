@@ -228,12 +228,12 @@ TEST(Model, ADroppedRowIsAMissingRow) {
 // Where steps are cut up, the code is the same, and so are the bits.
 TEST(Model, ALongStepIsTheEmptyStepsItStandsFor) {
   LearnedCase recurrent = test::network_case(2, 61);
-  recurrent.description.recursive = false;
+  recurrent.description.head = heads::HeadKind::Direct;
   recurrent = [&] {
     LearnedCase made = recurrent;
-    const model::Architecture architecture = test::architecture_of(made.description);
+    const heads::Architecture architecture = test::architecture_of(made.description);
     made.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
-    model::initialise(architecture, 61, 30, 100, made.parameters.data());
+    heads::initialise(architecture, 61, 30, 100, made.parameters.data());
     return made;
   }();
   const std::vector<std::pair<std::string, LearnedCase>> cases = {

@@ -137,7 +137,7 @@ TEST(Risk, IsTheErrorOfTheFilter) {
 std::unique_ptr<model::LearnedModel<float>> student_model(double tails, double process) {
   LearnedCase made = static_case(kChannels);
   made.description.tails = tails;
-  const model::Architecture architecture = architecture_of(made.description);
+  const heads::Architecture architecture = architecture_of(made.description);
   const std::vector<double> L = whole_triangle(architecture.state_dim(), process);
   std::copy(L.begin(), L.end(),
             made.parameters.begin() + architecture.decoder.bias.back() + architecture.L_row());

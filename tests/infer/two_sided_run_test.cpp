@@ -189,7 +189,7 @@ TEST(TwoSidedRun, WhatIsReadForAStepNeverHoldsItsMeasurement) {
     const int inputs = model->description().features.input_dim();
     std::vector<Series> data = random_series({K}, 66);
     const auto filled = [&](const Series& y) {
-      model::LaneGroup<float> group;
+      heads::StateGroup<float> group;
       infer::prepare_two_sided_group(*model, K, kLanes, false, group);
       infer::LaneMemory memory = infer::empty_memory(M);
       infer::LaneWindow window;
@@ -198,11 +198,11 @@ TEST(TwoSidedRun, WhatIsReadForAStepNeverHoldsItsMeasurement) {
       infer::fill_two_sided(*model, 0, window, memory, group);
       return group;
     };
-    const model::LaneGroup<float> before = filled(data[0]);
+    const heads::StateGroup<float> before = filled(data[0]);
     for (int k = 0; k < K; ++k) {
       Series changed = data[0];
       for (int c = 0; c < M; ++c) changed[static_cast<std::size_t>(k * M + c)] = 500 + c;
-      const model::LaneGroup<float> after = filled(changed);
+      const heads::StateGroup<float> after = filled(changed);
       const auto same = [&](const auto& a, const auto& b, int rows, int from, int to) {
         for (int i = from; i < to; ++i)
           for (int row = 0; row < rows; ++row) {
@@ -283,17 +283,17 @@ TEST(TwoSidedRun, SegmentsAgreeWithOneLongRun) {
     const std::vector<Series> data = random_series({kLong}, 70);
     const Result cut(*model, pieces_of(data));
     // In one window, by the engine itself.
-    model::LaneGroup<float> group;
+    heads::StateGroup<float> group;
     infer::prepare_two_sided_group(*model, kLong, 16, false, group);
     infer::LaneMemory memory = infer::empty_memory(M);
     infer::fill_two_sided(*model, 0, {.y = data[0].data(), .steps = kLong}, memory, group);
     group.length[0] = kLong;
-    model::Workspace<float> workspace;
+    heads::StateWorkspace<float> workspace;
     workspace.prepare(model->smoother_window(), kLong, 16, false);
     Buffer<double> x(static_cast<std::size_t>(kLong * N * 16));
-    model::WindowMoments moments;
+    heads::StateMoments moments;
     moments.x_filt = x.data();
-    model::window_forward(model->smoother_window(), group.view(), group.carry, moments, workspace);
+    engine::window_forward(model->smoother_window(), group.view(), group.carry, moments, workspace);
     double worst = 0, deviation = 0;
     for (int k = 0; k < kLong; ++k)
       for (int n = 0; n < N; ++n) {
@@ -349,8 +349,8 @@ TEST(TwoSidedRun, ASeriesOfOneStepHasTheInitialState) {
   const auto model = smoother(SmootherKind::Recurrent, 73);
   const std::vector<Series> data = {{1, 2}};
   const Result found(*model, pieces_of(data));
-  const model::PackedNetwork<float>& net = model->smoother()->network();
-  for (std::size_t n = 0; n < N; ++n) EXPECT_EQ(found.series[0].x_pred[n], net.initial_e[n]);
+  const heads::PackedModel<float>& net = model->smoother()->network();
+  for (std::size_t n = 0; n < N; ++n) EXPECT_EQ(found.series[0].x_pred[n], net.initial.e[n]);
 }
 
 TEST(TwoSidedRun, BreakdownsAreNamed) {

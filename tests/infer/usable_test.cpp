@@ -80,7 +80,7 @@ TEST(Usable, InnovationsOfWhatWasMeasured) {
 test::LearnedCase runaway() {
   test::LearnedCase made = test::static_case(1);
   made.description.units.x_scale[1] = 1e150;
-  const model::Architecture architecture = test::architecture_of(made.description);
+  const heads::Architecture architecture = test::architecture_of(made.description);
   made.parameters[static_cast<std::size_t>(architecture.decoder.bias.back() + architecture.L_row() +
                                            lanes::triangle_index(1, 1))] = 1e5;
   return made;

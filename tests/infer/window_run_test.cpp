@@ -46,13 +46,13 @@ struct KeptRun {
     run.model = model->window();
     run.wanted = {.predicted = true, .filtered = true, .transition = true};
     for (const Piece& piece : pieces) run.steps.push_back(piece.steps);
-    run.prepare = [&](int steps, int lanes, model::LaneGroup<float>& group) {
+    run.prepare = [&](int steps, int lanes, heads::StateGroup<float>& group) {
       infer::prepare_group(*model, steps, lanes, false, group);
     };
     run.start = [&](std::size_t count) {
       if (threads == 1) ++starts;
       return [&, memory = std::vector<infer::LaneMemory>(count, infer::empty_memory(M))](
-                 int i, int lane, int piece, int at, model::LaneGroup<float>& group) mutable {
+                 int i, int lane, int piece, int at, heads::StateGroup<float>& group) mutable {
         infer::fill_step<float>(*model, i, lane, pieces[static_cast<std::size_t>(piece)], at,
                                 memory[static_cast<std::size_t>(lane)], nullptr, group);
       };
@@ -123,7 +123,7 @@ TEST(WindowRun, AStateIsCarriedFromWindowToWindow) {
   static_assert(kSteps > 3 * infer::kRunWindow);
   KeptRun run({kSteps});
   run({0}, 1);
-  model::LaneGroup<float> group;
+  heads::StateGroup<float> group;
   infer::prepare_group(*run.model, kSteps, kLanes, false, group);
   infer::LaneMemory memory = infer::empty_memory(M);
   group.length.assign(kLanes, 0);
@@ -132,7 +132,7 @@ TEST(WindowRun, AStateIsCarriedFromWindowToWindow) {
   for (int k = 0; k < kSteps; ++k)
     infer::fill_step<float>(*run.model, k, 0, {run.y[0].data(), kSteps}, k, memory, nullptr, group);
   Buffer<double> x_pred(kSteps * N * kLanes), nll(kSteps * kLanes);
-  model::Workspace<float> workspace;
+  heads::StateWorkspace<float> workspace;
   workspace.prepare(run.model->window(), kSteps, kLanes, false);
   window_forward(run.model->window(), group.view(), group.carry,
                  {.x_pred = x_pred.data(), .nll = nll.data()}, workspace);

@@ -14,15 +14,15 @@ class RunSteps : public testing::Test {
   RunSteps() : at_(options(), {}, kSteps, kLanes, 4) {
     workspace_.prepare(at_.model(), kSteps, kLanes, false);
   }
-  static model::ArchitectureOptions options() {
-    model::ArchitectureOptions options;
+  static heads::ArchitectureOptions options() {
+    heads::ArchitectureOptions options;
     options.state_dim = options.meas_dim = 2;
     options.input_dim = 2;
     options.hidden = 3;
     return options;
   }
   // Runs all steps; `waiting` ones note the state that they find in the carry.
-  model::LaneFailure run(const std::vector<int>& waiting) {
+  engine::LaneFailure run(const std::vector<int>& waiting) {
     filled_.clear();
     found_.clear();
     WindowFilling filling;
@@ -33,17 +33,17 @@ class RunSteps : public testing::Test {
     };
     carry_.resize(at_.architecture, kLanes);
     Buffer<double> x(kSteps * 2 * kLanes);
-    model::WindowMoments moments;
+    heads::StateMoments moments;
     moments.x_filt = x.data();
-    const model::LaneFailure failure =
+    const engine::LaneFailure failure =
         run_steps(at_.model(), at_.group, kSteps, filling, moments, carry_, workspace_);
     x_.assign(x.data(), x.data() + x.size());
     return failure;
   }
 
   test::WindowCase<double> at_;
-  model::Workspace<double> workspace_;
-  model::Carry<double> carry_;
+  heads::StateWorkspace<double> workspace_;
+  heads::StateCarry<double> carry_;
   std::vector<int> filled_;
   std::vector<double> found_, x_;
 };
@@ -63,7 +63,7 @@ TEST_F(RunSteps, AStepThatWaitsFindsTheStateBeforeIt) {
 TEST_F(RunSteps, NamesTheStepOfTheWindowThatFailed) {
   at_.group.y[static_cast<std::size_t>(4 * 2 * kLanes + 3)] = std::nan("");
   for (const std::vector<int>& waiting : {std::vector<int>{}, {2, 4}}) {
-    const model::LaneFailure failure = run(waiting);
+    const engine::LaneFailure failure = run(waiting);
     EXPECT_EQ(failure.lane, 3);
     EXPECT_EQ(failure.step, 4);
   }

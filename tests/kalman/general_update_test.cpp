@@ -1,5 +1,5 @@
 // The update for any emission, against the reference's update; its adjoint under Student-t noise.
-// Other adjoints are tested with the window's (tests/model/window_test.cpp).
+// Other adjoints are tested with the window's (tests/heads/recursion_test.cpp).
 #include <gtest/gtest.h>
 
 #include "kalman/general_update_kernels.hpp"

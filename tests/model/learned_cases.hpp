@@ -29,8 +29,8 @@ struct LearnedCase {
   }
 };
 
-inline model::Architecture architecture_of(const model::ModelDescription& d) {
-  return model::Architecture(model::architecture_options(d, model::expert_of(d)));
+inline heads::Architecture architecture_of(const model::ModelDescription& d) {
+  return heads::Architecture(model::architecture_options(d, model::expert_of(d)));
 }
 
 /// Up to two channels of constant velocity; scales and dt are powers of two, so that changing units
@@ -88,7 +88,7 @@ inline std::vector<double> whole_noise(int M) {
 inline LearnedCase static_case(const model::ModelDescription& description) {
   LearnedCase result;
   result.description = description;
-  const model::Architecture architecture = architecture_of(result.description);
+  const heads::Architecture architecture = architecture_of(result.description);
   const int N = architecture.state_dim();
   result.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
   // What the GRU computes must not matter.
@@ -215,9 +215,9 @@ inline LearnedCase network_case(int channels, std::uint64_t seed,
   result.description.taps = 4;
   result.description.hidden = 9;
   result.description.decoder = {11};
-  const model::Architecture architecture = architecture_of(result.description);
+  const heads::Architecture architecture = architecture_of(result.description);
   result.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
-  model::initialise(architecture, seed, 30, 100, result.parameters.data());
+  heads::initialise(architecture, seed, 30, 100, result.parameters.data());
   RandomStream random(seed, "networks");
   for (double& p : result.parameters) p += 0.08 * random.normal();
   result.R = whole_noise(channels);
@@ -230,15 +230,15 @@ inline LearnedCase network_case(int channels, std::uint64_t seed,
 inline void give_smoother(model::LearnedModel<float>& model, std::uint64_t seed,
                           model::SmootherKind kind = model::SmootherKind::Fused) {
   const model::SmootherSizes sizes{7, {6}, kind};
-  const model::Architecture architecture(
+  const heads::Architecture architecture(
       model::smoother_options(model.description(), model.expert(), sizes));
   std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-  model::initialise<float>(architecture, seed, kind == model::SmootherKind::Fused ? 0.03 : 30, 1,
+  heads::initialise<float>(architecture, seed, kind == model::SmootherKind::Fused ? 0.03 : 30, 1,
                            parameters.data());
   RandomStream random(seed, "fusion networks");
   for (float& p : parameters) p += static_cast<float>(0.05 * random.normal());
   // A gain, so that no state runs away.
-  for (int n = 0; n < architecture.state_dim() && architecture.options.recursive; ++n)
+  for (int n = 0; n < architecture.state_dim() && architecture.options.recursive(); ++n)
     parameters[static_cast<std::size_t>(architecture.decoder.bias.back() +
                                         n * (architecture.state_dim() + 1))] += 0.3f;
   model.set_smoother(sizes, parameters);

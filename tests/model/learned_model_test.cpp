@@ -76,7 +76,7 @@ TEST(LearnedModel, IsMadeOfItsParts) {
   EXPECT_EQ(model->meas_dim(), 2);
   EXPECT_EQ(model->architecture().options.input_dim, 5);
   EXPECT_EQ(model->architecture().options.hidden, 1);
-  EXPECT_TRUE(model->architecture().options.recursive);
+  EXPECT_TRUE(model->architecture().options.recursive());
   EXPECT_EQ(model->emission().H(), (std::vector<double>{1, 0, 0, 0, 0, 0, 1, 0}));
   EXPECT_EQ(model->emission().R(), made.R);
   EXPECT_EQ(std::vector<double>(model->parameters().begin(), model->parameters().end()),
@@ -84,7 +84,7 @@ TEST(LearnedModel, IsMadeOfItsParts) {
   // What a description leaves to the expert is filled in.
   EXPECT_EQ(model->description().features.measured_state, (std::vector<int>{0, 2}));
   EXPECT_EQ(model->description().features.channel_of_state, (std::vector<int>{0, 0, 1, 1}));
-  const WindowModel<float> window = model->window();
+  const heads::StateModel<float> window = model->window();
   EXPECT_EQ(window.architecture, &model->architecture());
   EXPECT_EQ(window.emission, &model->emission());
   EXPECT_EQ(window.map, model->expert().map.get());
@@ -98,7 +98,7 @@ TEST(LearnedModel, TakesNewNumbers) {
   EXPECT_TRUE(std::equal(other.begin(), other.end(), model->parameters().begin()));
   // The packed network holds them too.
   const auto at = static_cast<std::size_t>(model->architecture().initial_e);
-  EXPECT_EQ(model->window().network->initial_e[0], other[at]);
+  EXPECT_EQ(model->window().network->initial.e[0], other[at]);
   model->set_R({9});
   EXPECT_EQ(model->emission().R(), (std::vector<double>{9}));
   model->set_summary("{\"a\":1}");

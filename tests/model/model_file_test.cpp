@@ -193,15 +193,15 @@ TEST(ModelFile, HoldsTheKindsOfFilterAndSmoother) {
   for (const SmootherKind kind :
        {SmootherKind::Recurrent, SmootherKind::Recursive, SmootherKind::RecursiveAlternative}) {
     test::LearnedCase made = test::network_case(2, 45);
-    made.description.recursive = false;
-    const Architecture architecture = test::architecture_of(made.description);
+    made.description.head = heads::HeadKind::Direct;
+    const heads::Architecture architecture = test::architecture_of(made.description);
     made.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
     const auto model = made.make<float>();
     test::give_smoother(*model, 46, kind);
     const std::string bytes = model_file_bytes(*model);
     const auto again = parse_model_file(bytes, "m.kalmia");
-    EXPECT_FALSE(again->description().recursive);
-    EXPECT_FALSE(again->architecture().options.recursive);
+    EXPECT_FALSE(again->description().recursive());
+    EXPECT_FALSE(again->architecture().options.recursive());
     EXPECT_EQ(again->description().smoother.kind, kind);
     EXPECT_TRUE(
         std::ranges::equal(again->smoother()->parameters(), model->smoother()->parameters()));

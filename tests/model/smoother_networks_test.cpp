@@ -16,9 +16,9 @@ TEST(SmootherNetworks, TheSmootherHasNetworksOfItsOwn) {
   EXPECT_EQ(model->smoother(), nullptr);
   test::give_smoother(*model, 82);
   ASSERT_NE(model->smoother(), nullptr);
-  const ArchitectureOptions& options = model->smoother()->architecture().options;
-  EXPECT_TRUE(options.fusion);
-  EXPECT_FALSE(options.recursive);
+  const heads::ArchitectureOptions& options = model->smoother()->architecture().options;
+  EXPECT_TRUE(options.head == heads::HeadKind::Fusion);
+  EXPECT_FALSE(options.recursive());
   EXPECT_FALSE(options.two_sided);
   EXPECT_EQ(options.hidden, 7);
   EXPECT_EQ(options.decoder, std::vector<int>{6});
@@ -26,7 +26,7 @@ TEST(SmootherNetworks, TheSmootherHasNetworksOfItsOwn) {
   EXPECT_EQ(options.meas_dim, 2);
   EXPECT_EQ(options.input_dim, model->description().features.channel_features());
   // The window is the filter's in all but the networks.
-  const WindowModel<float> filter = model->window(), smoother = model->smoother_window();
+  const heads::StateModel<float> filter = model->window(), smoother = model->smoother_window();
   EXPECT_EQ(smoother.architecture, &model->smoother()->architecture());
   EXPECT_EQ(smoother.network, &model->smoother()->network());
   EXPECT_EQ(smoother.emission, filter.emission);
@@ -42,12 +42,13 @@ TEST(SmootherNetworks, TheKindSaysWhatTheyRead) {
     const SmootherKind kind = smoother_of_name(name);
     EXPECT_STREQ(smoother_name(kind), name);
     test::give_smoother(*model, 82, kind);
-    const ArchitectureOptions& options = model->smoother()->architecture().options;
-    EXPECT_FALSE(options.fusion);
+    const heads::ArchitectureOptions& options = model->smoother()->architecture().options;
+    EXPECT_FALSE(options.head == heads::HeadKind::Fusion);
     EXPECT_TRUE(options.two_sided);
     EXPECT_TRUE(model->smoother()->two_sided());
-    EXPECT_EQ(options.recursive, kind != SmootherKind::Recurrent);
-    EXPECT_EQ(options.alternative, kind == SmootherKind::RecursiveAlternative);
+    EXPECT_EQ(options.recursive(), kind != SmootherKind::Recurrent);
+    EXPECT_EQ(options.posterior == heads::PosteriorRule::Alternative,
+              kind == SmootherKind::RecursiveAlternative);
     EXPECT_EQ(options.input_dim, model->description().features.input_dim());
   }
   EXPECT_STREQ(smoother_name(smoother_of_name("fused")), "fused");
@@ -58,7 +59,7 @@ TEST(SmootherNetworks, NewNumbersStayInPlace) {
   const auto model = test::network_case(2, 81).make<float>();
   test::give_smoother(*model, 82);
   const SmootherNetworks* networks = model->smoother();
-  const PackedNetwork<float>* packed = &networks->network();
+  const heads::PackedModel<float>* packed = &networks->network();
   std::vector<float> numbers(networks->parameters().begin(), networks->parameters().end());
   for (float& each : numbers) each += 1;
   model->set_smoother_parameters(numbers);

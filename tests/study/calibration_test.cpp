@@ -57,7 +57,7 @@ LearnedCase case_of(const World& world) {
   d.features.spread = d.features.step = {10};
   d.features.use_level = {0};
   LearnedCase made = test::static_case(d);
-  const model::Architecture architecture = test::architecture_of(d);
+  const heads::Architecture architecture = test::architecture_of(d);
   const auto set_triangle = [&](std::ptrdiff_t offset, const std::vector<double>& diagonal) {
     for (std::size_t i = 0; i < N; ++i)
       for (std::size_t j = 0; j <= i; ++j)

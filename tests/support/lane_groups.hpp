@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/batch.hpp"
+#include "engine/batch.hpp"
 #include "support/lines.hpp"
 #include "support/model_reference.hpp"
 #include "support/window_case.hpp"
@@ -25,11 +25,11 @@ namespace kalmia::test {
 inline constexpr double kNoise = 7.25;
 
 template <typename T>
-int length_of(const model::LaneGroup<T>& group, int lane) {
+int length_of(const heads::StateGroup<T>& group, int lane) {
   return group.length.empty() ? group.steps : group.length[static_cast<std::size_t>(lane)];
 }
 template <typename T>
-bool is_fresh(const model::LaneGroup<T>& group, int lane) {
+bool is_fresh(const heads::StateGroup<T>& group, int lane) {
   return group.fresh.empty() || group.fresh[static_cast<std::size_t>(lane)] != 0;
 }
 
@@ -45,10 +45,11 @@ inline std::size_t panel_at(int step, int rows, int row, int lanes, int lane) {
 /// an idle lane. Lanes whose series began before `first` go on from the carry, which is the
 /// caller's.
 template <typename T>
-model::LaneGroup<T> take(const model::Architecture& architecture, const model::LaneGroup<T>& group,
-                         int first, int steps, const std::vector<int>& from) {
+heads::StateGroup<T> take(const heads::Architecture& architecture,
+                          const heads::StateGroup<T>& group, int first, int steps,
+                          const std::vector<int>& from) {
   const int lanes = static_cast<int>(from.size());
-  model::LaneGroup<T> out;
+  heads::StateGroup<T> out;
   out.resize(architecture, steps, lanes);
   const auto copy = [&](const auto& source, auto& target, int rows, int from_step, int count,
                         double idle) {
@@ -90,8 +91,8 @@ model::LaneGroup<T> take(const model::Architecture& architecture, const model::L
 
 /// The same lanes in the same order, all steps.
 template <typename T>
-model::LaneGroup<T> copy_of(const model::Architecture& architecture,
-                            const model::LaneGroup<T>& group) {
+heads::StateGroup<T> copy_of(const heads::Architecture& architecture,
+                             const heads::StateGroup<T>& group) {
   std::vector<int> from;
   for (int lane = 0; lane < group.lanes; ++lane) from.push_back(lane);
   return take(architecture, group, 0, group.steps, from);
@@ -99,8 +100,8 @@ model::LaneGroup<T> copy_of(const model::Architecture& architecture,
 
 /// One lane of a group as the reference reads it.
 template <typename T>
-reference::ModelSequence sequence_of(const model::Architecture& architecture,
-                                     const model::LaneGroup<T>& group, int lane) {
+reference::ModelSequence sequence_of(const heads::Architecture& architecture,
+                                     const heads::StateGroup<T>& group, int lane) {
   const auto column = [&](const auto& panels, int k, int rows) {
     Vector v(rows);
     for (int row = 0; row < rows; ++row)
@@ -135,7 +136,7 @@ reference::ModelSequence sequence_of(const model::Architecture& architecture,
 
 /// The reference's form of a model; the map's formula is given beside it.
 template <typename T>
-reference::Model reference_of(const model::Architecture& architecture, const Buffer<T>& parameters,
+reference::Model reference_of(const heads::Architecture& architecture, const Buffer<T>& parameters,
                               const kalman::Emission& emission, reference::ExpertMap map) {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const int N = architecture.state_dim(), M = architecture.meas_dim();
@@ -199,7 +200,7 @@ struct WindowResult {
   double loss = 0;
   std::map<std::string, ResultPanel> lane;  ///< what belongs to one lane
   std::vector<double> gradient, d_R;        ///< what is summed over lanes
-  std::vector<model::LaneFailure> failures;
+  std::vector<engine::LaneFailure> failures;
 };
 
 template <typename T>
@@ -207,21 +208,22 @@ std::vector<double> in_double(const Buffer<T>& buffer) {
   return {buffer.data(), buffer.data() + buffer.size()};
 }
 
-/// Forward and, if the workspace is for training, backward. The group's carry moves on.
-template <typename T>
-WindowResult run_window(const model::WindowModel<T>& model, model::LaneGroup<T>& group,
-                        model::Workspace<T>& workspace, double scale = 1) {
+/// Forward and, if the workspace is for training, backward. The carry moves on.
+template <typename Model, typename Head = typename Model::Head>
+WindowResult run_window(const Model& model, const typename Head::Input& input,
+                        typename Head::Carry& carry, typename Head::Workspace& workspace,
+                        double scale = 1) {
   const int N = model.architecture->state_dim();
   const int encoder = model.architecture->encoder_state_rows();
-  const int steps = group.steps, lanes = group.lanes;
+  const int steps = input.steps, lanes = input.lanes;
   const auto panel = [&](int rows) { return Buffer<double>(panel_at(steps, rows, 0, lanes, 0)); };
   Buffer<double> x_pred = panel(N), P_pred = panel(N * N), x_filt = panel(N), P_filt = panel(N * N),
                  F = panel(N * N), Q = panel(N * N), nll = panel(1);
-  model::WindowMoments moments{x_pred.data(), P_pred.data(), x_filt.data(), P_filt.data(),
-                               F.data(),      Q.data(),      nll.data()};
-  if (!model.architecture->options.recursive) moments.F = nullptr;  // there is none
+  heads::StateMoments moments{x_pred.data(), P_pred.data(), x_filt.data(), P_filt.data(),
+                              F.data(),      Q.data(),      nll.data()};
+  if (!model.architecture->options.recursive()) moments.F = nullptr;  // there is none
   WindowResult result;
-  result.loss = window_forward(model, group.view(), group.carry, moments, workspace);
+  result.loss = engine::window_forward(model, input, carry, moments, workspace);
   const auto keep = [&](const char* name, int count, int rows, const auto& buffer) {
     std::vector<double> values(buffer.data(), buffer.data() + panel_at(count, rows, 0, lanes, 0));
     result.lane[name] = {count, rows, lanes, std::move(values)};
@@ -234,18 +236,27 @@ WindowResult run_window(const model::WindowModel<T>& model, model::LaneGroup<T>&
   keep("Q", steps, N * N, Q);
   keep("nll", steps, 1, nll);
   keep("lane_nll", 1, 1, workspace.lane_nll);
-  keep("carry.h", 1, encoder, group.carry.h);
-  keep("carry.x", 1, N, group.carry.x);
-  keep("carry.P", 1, N * N, group.carry.P);
+  keep("carry.h", 1, encoder, carry.h);
+  if constexpr (requires { carry.x; }) {
+    keep("carry.x", 1, N, carry.x);
+    keep("carry.P", 1, N * N, carry.P);
+  }
   result.failures = workspace.failures;
   if (!workspace.training) return result;
-  window_backward(model, group.view(), scale, workspace);
+  engine::window_backward(model, input, scale, workspace);
   result.gradient = in_double(workspace.gradient);
-  result.d_R = in_double(workspace.d_R);
   keep("d_h", 1, encoder, workspace.d_h);
-  keep("d_x", 1, N, workspace.d_x);
-  keep("d_P", 1, N * N, workspace.d_P);
+  if constexpr (requires { workspace.d_R; }) {
+    result.d_R = in_double(workspace.d_R);
+    keep("d_x", 1, N, workspace.d_x);
+    keep("d_P", 1, N * N, workspace.d_P);
+  }
   return result;
+}
+template <typename T>
+WindowResult run_window(const heads::StateModel<T>& model, heads::StateGroup<T>& group,
+                        heads::StateWorkspace<T>& workspace, double scale = 1) {
+  return run_window(model, group.view(), group.carry, workspace, scale);
 }
 
 /// The same bits, NaN included.

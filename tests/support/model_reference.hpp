@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "heads/architecture.hpp"
 #include "lanes/panel.hpp"
-#include "model/architecture.hpp"
 #include "support/reference.hpp"
 
 namespace kalmia::reference {
@@ -42,21 +42,25 @@ using ExpertMap =
     std::function<void(const Vector& x, double dt, const Vector& u, Matrix& F, Vector& e)>;
 
 struct Model {
-  const model::Architecture* architecture = nullptr;
-  std::vector<double> parameters;  ///< in the layout of architecture->parameters
+  const heads::Architecture* architecture = nullptr;
+  const engine::NetworkLayout* networks = nullptr;  ///< of networks that describe no states
+  std::vector<double> parameters;                   ///< in the layout of architecture->parameters
   Matrix H, R;
   ExpertMap map;  ///< empty: F and e are the decoder's alone
   /// The noise of a density L L' over a step of a flow, from F of the expert map; empty: in
   /// proportion to dt.
   std::function<Matrix(const Matrix& F, double dt, const Matrix& L)> noise;
   double dt = 1;  ///< the usual length of a step
-  /// The climate of the states with a finite spread (model/window.hpp); empty: none.
+  /// The climate of the states with a finite spread (heads::Climate); empty: none.
   Vector climate_mean, climate_spread;
   Matrix climate_A, climate_Q;
 
+  const engine::NetworkLayout& layout() const {
+    return networks != nullptr ? *networks : *architecture;
+  }
   /// A named parameter as a matrix.
   Matrix operator()(const std::string& name) const {
-    const nn::ParameterView& view = architecture->parameters.at(name);
+    const nn::ParameterView& view = layout().parameters.at(name);
     Matrix matrix(view.rows, view.cols);
     for (int i = 0; i < view.rows; ++i)
       for (int j = 0; j < view.cols; ++j)
@@ -126,7 +130,7 @@ inline Vector conv(const Model& model, const std::string& prefix, const Vector& 
 /// One step of the encoder in a direction ("_fwd", "_bwd"): moves its state on and gives h.
 inline Vector encode(const Model& model, const std::string& direction, const Vector& x,
                      Vector& state) {
-  const model::ArchitectureOptions& options = model.architecture->options;
+  const engine::NetworkOptions& options = model.layout().networks;
   const std::string prefix = std::string(nn::encoder_name(options.encoder)) + direction;
   if (options.encoder == nn::EncoderKind::Conv) {
     const Vector h = conv(model, prefix, x, state);
@@ -143,7 +147,7 @@ inline Vector encode(const Model& model, const std::string& direction, const Vec
 /// The decoder: W in + b, layer by layer, with ReLU between the layers.
 inline Vector decode(const Model& model, const Vector& h) {
   Vector out = h;
-  const int layers = model.architecture->decoder.layers();
+  const int layers = model.layout().decoder.layers();
   for (int i = 0; i < layers; ++i) {
     const std::string layer = "decoder." + std::to_string(i);
     if (i > 0) out = out.cwiseMax(0);
@@ -208,8 +212,8 @@ inline void saturate(const Model& model, Gaussian& predicted) {
 /// Runs a model over one sequence. Paper: Algorithms 1 and 3, App. C for the recurrent models.
 inline ModelRun run(const Model& model, const ModelSequence& given) {
   ModelSequence sequence = given;
-  const model::Architecture& architecture = *model.architecture;
-  const model::ArchitectureOptions& options = architecture.options;
+  const heads::Architecture& architecture = *model.architecture;
+  const heads::ArchitectureOptions& options = architecture.options;
   const int N = options.state_dim;
   const int triangle = lanes::triangle_size(N);
   std::vector<Vector> h_bwd;
@@ -224,7 +228,7 @@ inline ModelRun run(const Model& model, const ModelSequence& given) {
     Matrix F_step = Matrix::Zero(N, N), Q_step;
     const bool starts = k == 0 && sequence.fresh;
     // A two-sided recurrent model with a centre has the future to go by.
-    const bool has_start = options.recursive || !options.two_sided || sequence.centre.empty();
+    const bool has_start = options.recursive() || !options.two_sided || sequence.centre.empty();
     if (starts) result.end.h = Vector::Zero(architecture.encoder_state_rows());
     if (starts && has_start) {
       const Matrix L = lower_triangle(model("initial.L"), N);
@@ -241,10 +245,14 @@ inline ModelRun run(const Model& model, const ModelSequence& given) {
       const Vector out = decode(model, features);
       Vector e = out.segment(architecture.e_row(), N);
       const double dt = sequence.dt.empty() ? model.dt : sequence.dt[k];
-      Matrix L =
-          std::sqrt(dt / model.dt) * lower_triangle(out.segment(architecture.L_row(), triangle), N);
+      Matrix L = Matrix::Zero(N, N);
+      if (options.head == heads::HeadKind::Diagonal)
+        for (int i = 0; i < N; ++i) L(i, i) = std::log1p(std::exp(out(architecture.L_row() + i)));
+      else
+        L = lower_triangle(out.segment(architecture.L_row(), triangle), N);
+      L *= std::sqrt(dt / model.dt);
       Matrix F = Matrix::Zero(N, N);
-      if (options.recursive) {
+      if (options.recursive()) {
         // The residual acts on x[k-1] - c[k], the expert map on x[k-1].
         for (int i = 0; i < N; ++i) F.row(i) = out.segment(i * N, N).transpose();
         // A state whose centre is not finite has no residual, others as much as is trusted.
@@ -262,7 +270,7 @@ inline ModelRun run(const Model& model, const ModelSequence& given) {
         if (model.map)
           model.map(state.mean, dt, sequence.u.empty() ? Vector() : sequence.u[k], F_expert,
                     e_expert);
-        if (options.toward_centre) {
+        if (options.transition == heads::TransitionRule::TowardCentre) {
           const Matrix rest = Matrix::Identity(N, N) - F;  // F is the gain here
           F = rest * F_expert;
           e += rest * e_expert + of_centre;
@@ -293,7 +301,7 @@ inline ModelRun run(const Model& model, const ModelSequence& given) {
       }
     }
     Update updated = update(predicted, sequence.y[k], model.H, model.R);
-    if (options.alternative)
+    if (options.posterior == heads::PosteriorRule::Alternative)
       updated.filtered = alternative_posterior(state, predicted.mean, F_step, Q_step, sequence.y[k],
                                                model.H, model.R);
     state = updated.filtered;
@@ -304,7 +312,7 @@ inline ModelRun run(const Model& model, const ModelSequence& given) {
   return result;
 }
 
-/// What the future adds to a filter (model/window_fusion-inl.h), at one step.
+/// What the future adds to a filter (heads/fusion/fusion_pass-inl.h), at one step.
 struct FusedStep {
   Gaussian fused;     ///< x[k] given all but y[k]
   Gaussian smoothed;  ///< and given y[k]
@@ -315,7 +323,7 @@ struct FusedStep {
 /// z and U are an ordinary measurement U' z of the state, with noise of variance 1.
 inline std::vector<FusedStep> fuse(const Model& model, const ModelSequence& sequence,
                                    const std::vector<Gaussian>& prior) {
-  const model::Architecture& architecture = *model.architecture;
+  const heads::Architecture& architecture = *model.architecture;
   const int N = architecture.state_dim();
   std::vector<FusedStep> result;
   Vector h = sequence.start.h;

@@ -1,17 +1,20 @@
 // A random model with random data for one lane group: what the tests of the window engine run on.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <vector>
 
 #include "base/random.hpp"
+#include "engine/batch.hpp"
+#include "heads/fusion/fusion.hpp"
+#include "heads/state_window.hpp"
 #include "kalman/emission.hpp"
 #include "kalman/emission_map.hpp"
 #include "kalman/transition_map.hpp"
 #include "lanes/panel.hpp"
-#include "model/batch.hpp"
 #include "support/lines.hpp"
 
 namespace kalmia::test {
@@ -209,7 +212,7 @@ struct WindowFeatures {
 /// Owns a model, its parameters and one lane group's data, all drawn from `seed`.
 template <typename T>
 struct WindowCase {
-  model::Architecture architecture;
+  heads::Architecture architecture;
   kalman::Emission emission;
   std::unique_ptr<WavyMap> map;
   std::unique_ptr<WavyFlow> flow;
@@ -218,10 +221,12 @@ struct WindowCase {
   double dt = 1;
   std::vector<double> climate_mean, climate_spread, climate_A, climate_Q;  ///< empty: none
   Buffer<T> parameters;
-  model::PackedNetwork<T> network;
-  model::LaneGroup<T> group;
+  heads::PackedModel<T> network;
+  heads::StateGroup<T> group;
+  Buffer<double> prior_x, prior_P;  ///< of a filter, where the head is fusion
+  heads::FusionCarry<T> fusion_carry;
 
-  WindowCase(const model::ArchitectureOptions& options, const WindowFeatures& features, int steps,
+  WindowCase(const heads::ArchitectureOptions& options, const WindowFeatures& features, int steps,
              int lanes, std::uint64_t seed)
       : architecture(options), emission(random_emission(options, seed)) {
     if (features.map) map = std::make_unique<WavyMap>(options.state_dim, seed, features.driven);
@@ -234,14 +239,14 @@ struct WindowCase {
     }
     RandomStream random(seed, "window case");
     parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
-    model::initialise(architecture, seed, 0.4, 0.9, parameters.data());
+    heads::initialise(architecture, seed, 0.4, 0.9, parameters.data());
     for (T& p : parameters.span()) p += static_cast<T>(0.1 * random.normal());
     pack();
     fill(features, steps, lanes, random);
   }
 
   void pack() { network.pack(architecture, parameters.data()); }
-  model::WindowModel<T> model() const {
+  heads::StateModel<T> model() const {
     return {
         .architecture = &architecture,
         .network = &network,
@@ -254,8 +259,30 @@ struct WindowCase {
                     climate_A.data(), climate_Q.data()}};
   }
 
+  /// The same where the head is fusion; it reads the group's data and the filter's moments.
+  heads::FusionModel<T> fusion_model() const {
+    const heads::StateModel<T> states = model();
+    return {.architecture = &architecture,
+            .network = &network,
+            .emission = &emission,
+            .emission_map = bent.get(),
+            .theta = theta.data(),
+            .parameters = states.map_parameters(),
+            .inputs = states.map_inputs()};
+  }
+  heads::FusionInput<T> fusion_input() const {
+    heads::FusionInput<T> input;
+    const heads::StateInput<T> states = group.view();
+    static_cast<engine::NetworkInput<T>&>(input) = states;
+    static_cast<heads::Measurements&>(input) = states;
+    input.centre = states.centre;
+    input.prior_x = prior_x.data();
+    input.prior_P = prior_P.data();
+    return input;
+  }
+
  private:
-  static kalman::Emission random_emission(const model::ArchitectureOptions& o, std::uint64_t seed) {
+  static kalman::Emission random_emission(const heads::ArchitectureOptions& o, std::uint64_t seed) {
     RandomStream random(seed, "emission");
     const int n = o.state_dim, m = o.meas_dim;
     std::vector<double> H(static_cast<std::size_t>(m * n)), R(static_cast<std::size_t>(m * m));
@@ -301,13 +328,15 @@ struct WindowCase {
         score = random.uniform() < 0.5 ? 0 : random.uniform();
     }
     if (features.carried) carry_into(lanes, random);
-    if (architecture.options.fusion) {
+    fusion_carry.resize(architecture, lanes);
+    std::ranges::copy(group.carry.h.span(), fusion_carry.h.data());
+    if (architecture.options.head == heads::HeadKind::Fusion) {
       const int n = architecture.state_dim();
-      group.prior_x.resize(static_cast<std::size_t>(steps * n * lanes));
-      for (double& each : group.prior_x.span()) each = random.normal();
-      group.prior_P.resize(static_cast<std::size_t>(steps * n * n * lanes));
+      prior_x.resize(static_cast<std::size_t>(steps * n * lanes));
+      for (double& each : prior_x.span()) each = random.normal();
+      prior_P.resize(static_cast<std::size_t>(steps * n * n * lanes));
       for (int k = 0; k < steps; ++k)
-        fill_covariances(lanes, random, group.prior_P.data() + k * n * n * lanes);
+        fill_covariances(lanes, random, prior_P.data() + k * n * n * lanes);
     }
     if (features.gaps) draw_climate(steps, lanes, random);
     if (features.weighted) {

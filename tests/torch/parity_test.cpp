@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "model/batch.hpp"
+#include "engine/batch.hpp"
 #include "nn/adam.hpp"
 #include "prior/lorenz_matrix.hpp"
 #include "support/encoders.hpp"
@@ -28,7 +28,7 @@
 #include "support/window_case.hpp"
 #include "torch/torch_model.hpp"
 
-namespace kalmia::model {
+namespace kalmia::heads {
 namespace {
 
 using test::Tensor;
@@ -171,7 +171,7 @@ void compare(const Architecture& architecture, const WindowResult& result,
 /// model do not run away: rounding would grow with them, and errors would say nothing of the code.
 template <typename T>
 void tame_residual(WindowCase<T>& c, double factor) {
-  if (!c.architecture.options.recursive) return;
+  if (!c.architecture.options.recursive()) return;
   const nn::MlpLayout& decoder = c.architecture.decoder;
   const int rows = c.architecture.e_row(), inputs = decoder.widths[decoder.widths.size() - 2];
   const auto scale = [&](std::ptrdiff_t offset, int count) {
@@ -195,7 +195,7 @@ void check_parity(const Shape& shape, bool recursive, bool two_sided, nn::Encode
   options.input_dim = shape.meas_dim + 1;
   options.hidden = shape.hidden;
   options.decoder = shape.decoder;
-  options.recursive = recursive;
+  options.head = recursive ? HeadKind::Recursion : HeadKind::Direct;
   options.two_sided = two_sided;
   options.encoder = encoder;
   options.taps = 9;
@@ -208,7 +208,7 @@ void check_parity(const Shape& shape, bool recursive, bool two_sided, nn::Encode
     std::fill(c.group.length.begin() + shape.used, c.group.length.end(), 0);
   }
   const prior::TaylorMap lorenz(2, std::make_shared<prior::LorenzMatrix>());
-  WindowModel<T> model = c.model();
+  StateModel<T> model = c.model();
   if (shape.expert == Expert::Lorenz) {
     model.map = &lorenz;
     model.dt = kDt;
@@ -223,8 +223,8 @@ void check_parity(const Shape& shape, bool recursive, bool two_sided, nn::Encode
 
   test::for_each_isa([&] {
     c.pack();
-    LaneGroup<T> group = test::copy_of(c.architecture, c.group);
-    Workspace<T> workspace;
+    StateGroup<T> group = test::copy_of(c.architecture, c.group);
+    StateWorkspace<T> workspace;
     workspace.prepare(model, kSteps, shape.lanes, true);
     const WindowResult result = test::run_window(model, group, workspace, kScale);
     ASSERT_TRUE(result.failures.empty());
@@ -298,12 +298,12 @@ void expect_same_states(Module module, nn::EncoderKind encoder) {
   }
 
   // Windows of one step, so that each h comes out as the carry.
-  Workspace<double> workspace;
+  StateWorkspace<double> workspace;
   workspace.prepare(c.model(), 1, kLanes, false);
-  WindowInput<double> input = c.group.view();
+  StateInput<double> input = c.group.view();
   input.steps = 1;
   for (int k = 0; k < kSteps; ++k) {
-    window_forward(c.model(), input, c.group.carry, {}, workspace);
+    engine::window_forward(c.model(), input, c.group.carry, {}, workspace);
     expect_close("h at step " + std::to_string(k),
                  test::panel_tensor(c.group.carry.h.data(), 1, options.hidden, kLanes, kLanes)[0],
                  outputs[k].detach(), 1e-13);
@@ -333,7 +333,7 @@ TEST(TorchConv, WeightsCanBeExchanged) {
   options.encoder = nn::EncoderKind::Conv;
   options.taps = kTaps;
   options.decoder = {};
-  options.recursive = false;
+  options.head = HeadKind::Direct;
   WindowCase<double> c(options, {.map = false}, kSteps, kLanes, 54);
   const auto put = [&](const char* name, const Tensor& value) {
     const nn::ParameterView& view = c.architecture.parameters.at(name);
@@ -353,7 +353,7 @@ TEST(TorchConv, WeightsCanBeExchanged) {
   const Tensor series = data.input_fwd.slice(0, 1).permute({1, 2, 0});  // batch x input x steps
   const Tensor padded = torch::constant_pad_nd(series, {kTaps - 1, 0});
   const Tensor expected = torch::tanh(conv->forward(padded)).permute({2, 0, 1}).detach();
-  Workspace<double> workspace;
+  StateWorkspace<double> workspace;
   workspace.prepare(c.model(), kSteps, kLanes, false);
   const WindowResult result = test::run_window(c.model(), c.group, workspace);
   const test::ResultPanel& x_pred = result.lane.at("x_pred");
@@ -370,7 +370,7 @@ void train_both(Optimizer& optimizer, const test::TorchModel& oracle,
   const double scale = 1.0 / static_cast<double>(c.group.y.size());
   nn::Adam<double> adam(c.architecture.parameters.size(), adam_options);
   const test::TorchData data = test::torch_data(c.architecture, c.group, c.group.lanes);
-  Workspace<double> workspace;
+  StateWorkspace<double> workspace;
   workspace.prepare(c.model(), c.group.steps, c.group.lanes, true);
   int clipped = 0;
   double first_loss = 0, last_loss = 0;
@@ -382,8 +382,9 @@ void train_both(Optimizer& optimizer, const test::TorchModel& oracle,
 
     c.pack();
     auto group = test::copy_of(c.architecture, c.group);
-    const double loss = window_forward(c.model(), group.view(), group.carry, {}, workspace) * scale;
-    window_backward(c.model(), group.view(), scale, workspace);
+    const double loss =
+        engine::window_forward(c.model(), group.view(), group.carry, {}, workspace) * scale;
+    engine::window_backward(c.model(), group.view(), scale, workspace);
     const nn::AdamStep done = adam.step(workspace.gradient.span(), c.parameters.span());
     ASSERT_TRUE(done.applied);
     clipped += done.gradient_norm > adam_options.clip_norm ? 1 : 0;
@@ -437,4 +438,4 @@ TEST_F(TorchAdam, TwentyTrainingStepsWithDecoupledWeightDecayAgree) {
 }
 
 }  // namespace
-}  // namespace kalmia::model
+}  // namespace kalmia::heads

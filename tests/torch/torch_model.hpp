@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/batch.hpp"
+#include "engine/batch.hpp"
 
 namespace kalmia::test {
 
@@ -58,7 +58,7 @@ Tensor panel_tensor(const T* data, int steps, int rows, int lanes, int batch) {
 inline Tensor leaf(const Tensor& value) { return value.detach().clone().requires_grad_(true); }
 
 template <typename T>
-TorchModel torch_model(const model::Architecture& architecture, const Buffer<T>& parameters,
+TorchModel torch_model(const heads::Architecture& architecture, const Buffer<T>& parameters,
                        const kalman::Emission& emission, TorchMap map) {
   TorchModel model;
   for (const nn::ParameterView& view : architecture.parameters.views()) {
@@ -70,7 +70,7 @@ TorchModel torch_model(const model::Architecture& architecture, const Buffer<T>&
   model.H = panel_tensor(emission.H().data(), 1, M, N, N)[0].t().contiguous();
   model.R = leaf(panel_tensor(emission.R().data(), 1, M, M, M)[0]);
   model.map = std::move(map);
-  model.recursive = architecture.options.recursive;
+  model.recursive = architecture.options.recursive();
   model.two_sided = architecture.options.two_sided;
   model.encoder = architecture.options.encoder;
   model.layers = architecture.decoder.layers();
@@ -78,7 +78,7 @@ TorchModel torch_model(const model::Architecture& architecture, const Buffer<T>&
 }
 
 template <typename T>
-TorchData torch_data(const model::Architecture& architecture, const model::LaneGroup<T>& group,
+TorchData torch_data(const heads::Architecture& architecture, const heads::StateGroup<T>& group,
                      int batch) {
   const int N = architecture.state_dim(), M = architecture.meas_dim();
   const int inputs = architecture.options.input_dim;

@@ -64,7 +64,7 @@ TEST(Fit, ARecurrentFilterLearnsWhatTheStaticOneDoesNotKnow) {
   const FitResult result = fit(data, options);
   EXPECT_TRUE(result.summary.networks);
   EXPECT_LT(result.summary.best_held_out, result.summary.static_held_out - 0.05);
-  EXPECT_FALSE(result.model.impl().learned->description().recursive);
+  EXPECT_FALSE(result.model.impl().learned->description().recursive());
   // Through its file it filters alike.
   const ScratchFolder folder;
   result.model.save(folder.file("m.kalmia"));
@@ -81,7 +81,7 @@ TEST(Fit, ARecurrentFilterThatIsNotBetterLeavesTheStaticModel) {
   const FitResult result = fit(data, options);
   EXPECT_FALSE(result.summary.networks);
   EXPECT_EQ(result.summary.best_held_out, result.summary.static_held_out);
-  EXPECT_TRUE(result.model.impl().learned->description().recursive);
+  EXPECT_TRUE(result.model.impl().learned->description().recursive());
   // It could not have told the rate.
   ASSERT_FALSE(result.summary.notes.empty());
   EXPECT_EQ(result.summary.notes.back(),

@@ -31,10 +31,10 @@ struct FusionFixture {
     for (std::size_t m = 0; m < M; ++m) start.R[m * (M + 1)] = 1;
     model = start.alone<float>();
     const model::SmootherSizes sizes{4, {}};
-    const model::Architecture architecture(
+    const heads::Architecture architecture(
         model::smoother_options(model->description(), model->expert(), sizes));
     std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-    model::initialise<float>(architecture, 1, 1, 1, parameters.data());
+    heads::initialise<float>(architecture, 1, 1, 1, parameters.data());
     model->set_smoother(sizes, parameters);
   }
 

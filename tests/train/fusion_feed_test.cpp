@@ -11,7 +11,7 @@ namespace {
 
 // One lane of the window that the feed holds.
 struct Lane {
-  const model::LaneGroup<float>& group;
+  const heads::StateGroup<float>& group;
   int lane;
 
   int length() const { return group.length[static_cast<std::size_t>(lane)]; }
@@ -38,7 +38,7 @@ TEST(FusionFeed, DeliversEveryTrainingStepAndNoOther) {
   const FusionData data = f.data(split.training);
   for (const int batch : {1, 16, 40, 128}) {
     FusionFeed feed(*f.model, f.c.scaled, data, 8, batch);
-    EXPECT_LE(feed.lanes(), std::max(batch, lanes::kLaneQuantum) + model::kGroupLanes);
+    EXPECT_LE(feed.lanes(), std::max(batch, lanes::kLaneQuantum) + engine::kGroupLanes);
     std::map<int, int> seen;
     for (int window = 0; window < 300; ++window) {
       const Measured measured = feed.next(f.team);

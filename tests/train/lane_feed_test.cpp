@@ -51,7 +51,7 @@ struct Fixture {
 
 // One lane of the window that the feed holds.
 struct Lane {
-  const model::LaneGroup<float>& group;
+  const heads::StateGroup<float>& group;
   int lane;
 
   int length() const { return group.length[static_cast<std::size_t>(lane)]; }
@@ -159,7 +159,7 @@ TEST(LaneFeed, LanesGoOnWhereTheyLeftOffAndStartAfreshWithASeries) {
 TEST(LaneFeed, TwoSidedWindowsBeginAnywhereAndReadTheFutureWithinThem) {
   const Fixture f(numbered({900, 400}));
   const model::SmootherSizes sizes{4, {}, model::SmootherKind::Recurrent};
-  const model::Architecture architecture(
+  const heads::Architecture architecture(
       model::smoother_options(f.model->description(), f.model->expert(), sizes));
   f.model->set_smoother(
       sizes, std::vector<float>(static_cast<std::size_t>(architecture.parameters.size())));
@@ -301,8 +301,8 @@ TEST(LaneFeed, HiddenValuesReachNothing) {
   const FeedOptions options{20, 32, 0.2, 3};
   const auto fed = [&](const ScaledData& scaled, const auto& look) {
     LaneFeed feed(*f.model, scaled, f.c.everything(), options);
-    model::BatchEngine<float> engine(f.model->window(), team, options.window,
-                                     feed.groups()[0].lanes, false);
+    engine::BatchEngine<heads::StateGroup<float>> engine(f.model->window(), team, options.window,
+                                                         feed.groups()[0].lanes, false);
     for (int window = 0; window < kWindows; ++window) {
       feed.next(team);
       look(lanes_of(feed));

@@ -48,7 +48,7 @@ TEST(SmootherStart, ARecursiveSmootherStartsAsTheFilterWithoutItsResidual) {
   const Noise unused;  // nothing is read of data
   const model::SmootherSizes sizes{9, {11}, SmootherKind::Recursive};
   const std::vector<float> start = starting_networks(*filter, sizes, unused.c.scaled, {}, 7);
-  const model::Architecture& own = filter->architecture();
+  const heads::Architecture& own = filter->architecture();
   std::vector<float> p(filter->parameters().begin(), filter->parameters().end());
   const std::ptrdiff_t width = own.decoder.widths[own.decoder.widths.size() - 2];
   std::fill_n(p.begin() + own.decoder.weight.back(), own.e_row() * width, 0.0f);
@@ -85,7 +85,7 @@ TEST(SmootherStart, ARecurrentSmootherStartsAtItsCentre) {
   const auto filter = start.alone<float>();
   const model::SmootherSizes sizes{4, {3}, SmootherKind::Recurrent};
   filter->set_smoother(sizes, starting_networks(*filter, sizes, noise.c.scaled, split, 7));
-  const model::Architecture& architecture = filter->smoother()->architecture();
+  const heads::Architecture& architecture = filter->smoother()->architecture();
   const auto p = filter->smoother()->parameters();
   const auto bias = static_cast<std::size_t>(architecture.decoder.bias.back());
   const auto L = static_cast<std::size_t>(architecture.L_row());

@@ -135,7 +135,7 @@ TEST(Trainer, InitialStatesAreLearnedFromManySeriesAlone) {
     Stage s(simulate("van-der-pol", simulation), "constant-velocity", {Kind::Given, {0.09}});
     const std::unique_ptr<model::LearnedModel<float>> result = s.train();
     ASSERT_TRUE(result);
-    const model::Architecture& architecture = result->architecture();
+    const heads::Architecture& architecture = result->architecture();
     const auto begin = static_cast<std::size_t>(architecture.initial_e);
     const auto learned = result->parameters();
     const auto untrained = s.start.with_networks<float>(8, {8}, 1);

@@ -1,0 +1,77 @@
+#include "model/smoothers.hpp"
+
+#include <algorithm>
+
+#include "base/alternatives.hpp"
+#include "kalmia/error.hpp"
+
+namespace kalmia::model {
+namespace {
+
+using heads::HeadKind;
+using heads::PosteriorRule;
+using heads::TransitionRule;
+
+constexpr SmootherEntry kTable[] = {
+    {.kind = SmootherKind::Fused,
+     .name = "fused",
+     .head = HeadKind::Fusion,
+     .transition = TransitionRule::Residual,
+     .posterior = PosteriorRule::Predicted,
+     .two_sided = false,
+     .leaks = false,
+     .linear_gaussian = false},
+    {.kind = SmootherKind::Recurrent,
+     .name = "recurrent",
+     .head = HeadKind::Direct,
+     .transition = TransitionRule::Residual,
+     .posterior = PosteriorRule::Predicted,
+     .two_sided = true,
+     .leaks = false,
+     .linear_gaussian = false},
+    {.kind = SmootherKind::Recursive,
+     .name = "recursive",
+     .head = HeadKind::Recursion,
+     .transition = TransitionRule::TowardCentre,
+     .posterior = PosteriorRule::Predicted,
+     .two_sided = true,
+     .leaks = true,
+     .linear_gaussian = false},
+    {.kind = SmootherKind::RecursiveAlternative,
+     .name = "recursive-alternative",
+     .head = HeadKind::Recursion,
+     .transition = TransitionRule::TowardCentre,
+     .posterior = PosteriorRule::Alternative,
+     .two_sided = true,
+     .leaks = true,
+     .linear_gaussian = true},
+};
+
+}  // namespace
+
+void SmootherEntry::set(heads::ArchitectureOptions& options) const {
+  options.head = head;
+  options.transition = transition;
+  options.posterior = posterior;
+  options.two_sided = two_sided;
+}
+
+std::span<const SmootherEntry> smoother_table() { return kTable; }
+
+const SmootherEntry& smoother_entry(SmootherKind kind) {
+  return *std::ranges::find(kTable, kind, &SmootherEntry::kind);
+}
+
+const SmootherEntry* find_smoother(const std::string& name) {
+  const auto* found = std::ranges::find(kTable, name, &SmootherEntry::name);
+  return found == std::end(kTable) ? nullptr : found;
+}
+
+SmootherKind smoother_of_name(const std::string& name) {
+  if (const SmootherEntry* entry = find_smoother(name)) return entry->kind;
+  throw ConfigError("smoother = \"" + name + "\", but it must be " + alternatives(kTable));
+}
+
+const char* smoother_name(SmootherKind kind) { return smoother_entry(kind).name; }
+
+}  // namespace kalmia::model

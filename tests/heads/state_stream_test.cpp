@@ -1,0 +1,133 @@
+#include "heads/state_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kalmia/error.hpp"
+#include "support/encoders.hpp"
+#include "support/isas.hpp"
+#include "support/window_case.hpp"
+
+namespace kalmia::heads {
+namespace {
+
+using test::WindowCase;
+using test::WindowFeatures;
+
+ArchitectureOptions stream_options(int state_dim, int meas_dim, bool recursive,
+                                   nn::EncoderKind encoder = nn::EncoderKind::Gru) {
+  ArchitectureOptions options;
+  options.state_dim = state_dim;
+  options.meas_dim = meas_dim;
+  options.input_dim = meas_dim + 1;
+  options.hidden = 21;
+  options.decoder = {17, 9};
+  options.head = recursive ? heads::HeadKind::Recursion : heads::HeadKind::Direct;
+  options.encoder = encoder;
+  options.taps = 6;
+  return options;
+}
+
+// Streaming a sequence gives what the window engine gives for its lane.
+template <typename T>
+void expect_equal_to_window(const ArchitectureOptions& options, double tolerance) {
+  constexpr int kSteps = 25, kLanes = 16, kLane = 3;
+  WindowCase<T> at(options, {.missing = true, .centre = true, .driven = true}, kSteps, kLanes, 17);
+  const int N = options.state_dim, M = options.meas_dim, inputs = options.input_dim;
+  Buffer<double> x_filt(static_cast<std::size_t>(kSteps * N * kLanes));
+  Buffer<double> P_pred(static_cast<std::size_t>(kSteps * N * N * kLanes));
+  Buffer<double> F(static_cast<std::size_t>(kSteps * N * N * kLanes));
+  Buffer<double> nll(static_cast<std::size_t>(kSteps * kLanes));
+  StateMoments moments;
+  moments.x_filt = x_filt.data();
+  moments.P_pred = P_pred.data();
+  moments.nll = nll.data();
+  moments.F = F.data();
+  StateWorkspace<T> workspace;
+  workspace.prepare(at.model(), kSteps, kLanes, false);
+  engine::window_forward(at.model(), at.group.view(), at.group.carry, moments, workspace);
+
+  StateStream<T> stream(at.model(), at.parameters.span());
+  StreamState<T> state = stream.start();
+  for (int k = 0; k < kSteps; ++k) {
+    std::vector<double> y;
+    for (int m = 0; m < M; ++m) {
+      const auto i = static_cast<std::size_t>((k * M + m) * kLanes + kLane);
+      y.push_back(at.group.observed[i] != 0 ? at.group.y[i] : std::nan(""));
+    }
+    // The window's input at k + 1 is what was noted with the measurement at k.
+    std::vector<T> features(static_cast<std::size_t>(inputs), T(0));
+    for (int i = 0; i < inputs && k + 1 < kSteps; ++i)
+      features[static_cast<std::size_t>(i)] =
+          at.group.input_fwd[static_cast<std::size_t>(((k + 1) * inputs + i) * kLanes + kLane)];
+    const std::vector<double> u = {
+        at.group.u[static_cast<std::size_t>(2 * k * kLanes + kLane)],
+        at.group.u[static_cast<std::size_t>((2 * k + 1) * kLanes + kLane)]};
+    const StreamResult result =
+        stream.step(state, y, at.group.dt[static_cast<std::size_t>(k * kLanes + kLane)], u);
+    state.features = features;
+    for (int i = 0; i < N && k + 1 < kSteps; ++i)
+      state.centre[static_cast<std::size_t>(i)] =
+          at.group.centre[static_cast<std::size_t>(((k + 1) * N + i) * kLanes + kLane)];
+    ASSERT_FALSE(result.failed);
+    ASSERT_NEAR(result.nll, nll[static_cast<std::size_t>(k * kLanes + kLane)], 100 * tolerance)
+        << "step " << k;
+    for (int i = 0; i < N; ++i)
+      ASSERT_NEAR(state.x[static_cast<std::size_t>(i)],
+                  x_filt[static_cast<std::size_t>((k * N + i) * kLanes + kLane)], tolerance)
+          << "step " << k;
+    for (int i = 0; i < N * N; ++i) {
+      const double wanted = P_pred[static_cast<std::size_t>((k * N * N + i) * kLanes + kLane)];
+      ASSERT_NEAR(stream.P_pred()[static_cast<std::size_t>(i)], wanted,
+                  tolerance * std::max(1.0, std::abs(wanted)))
+          << "step " << k;
+    }
+    for (int i = 0; i < N * N && k > 0; ++i)
+      ASSERT_NEAR(stream.F()[static_cast<std::size_t>(i)],
+                  F[static_cast<std::size_t>((k * N * N + i) * kLanes + kLane)], tolerance)
+          << "step " << k;
+  }
+  for (std::size_t i = 0; i < state.h.size(); ++i)
+    ASSERT_NEAR(static_cast<double>(state.h[i]),
+                static_cast<double>(at.group.carry.h[i * kLanes + kLane]), tolerance)
+        << "row " << i << " of the encoder's state";
+}
+
+TEST(FilterStream, EqualsTheWindowInDouble) {
+  test::for_each_isa([] {
+    test::for_each_encoder([](nn::EncoderKind encoder) {
+      expect_equal_to_window<double>(stream_options(3, 2, true, encoder), 1e-11);
+      expect_equal_to_window<double>(stream_options(5, 1, false, encoder), 1e-11);
+    });
+  });
+}
+
+TEST(FilterStream, EqualsTheWindowInFloat) {
+  test::for_each_isa([] {
+    test::for_each_encoder([](nn::EncoderKind encoder) {
+      expect_equal_to_window<float>(stream_options(3, 2, true, encoder), 1e-4);
+      expect_equal_to_window<float>(stream_options(16, 1, true, encoder), 1e-4);
+    });
+  });
+}
+
+TEST(FilterStream, RefusesWhatCannotBeStreamed) {
+  ArchitectureOptions two_sided = stream_options(3, 2, true);
+  two_sided.two_sided = true;
+  WindowCase<float> smoother(two_sided, {}, 4, 16, 1);
+  EXPECT_THROW(StateStream<float>(smoother.model(), smoother.parameters.span()), ConfigError);
+
+  WindowCase<float> filter(stream_options(3, 2, true), {}, 4, 16, 1);
+  EXPECT_THROW(StateStream<float>(filter.model(), filter.parameters.span().first(5)), ConfigError);
+  StateStream<float> stream(filter.model(), filter.parameters.span());
+  StreamState<float> state = stream.start();
+  const std::vector<double> y(3);
+  EXPECT_THROW(stream.step(state, y), ConfigError);
+}
+
+}  // namespace
+}  // namespace kalmia::heads
