@@ -18,18 +18,19 @@ SIMULATED = {
     "pendulum.csv": "pendulum --steps 800 --seed 11",
     "waves.csv": "sinusoids --steps 800 --seed 12",
     "cycle.csv": "van-der-pol --steps 800 --seed 13",
-    "plane.csv": "linear --steps 600 --seed 14",
-    "lorenz.csv": "lorenz --steps 600 --seed 15",
+    "plane.csv": "linear --steps 300 --seed 14",
+    "lorenz.csv": "lorenz --steps 300 --seed 15",
     "long.csv": "lorenz --steps 1300 --seed 16",  # more than a segment of a smoother's networks
     "longest.npz": "pendulum --steps 4000 --seed 17",
+    "drive.csv": "linear --steps 400 --seed 28",
     "other.csv": "pendulum --steps 300 --seed 18",
-    "gaps.csv": "linear --steps 700 --seed 19 --missing 0.2 --missing-run 6",
+    "gaps.csv": "linear --steps 400 --seed 19 --missing 0.2 --missing-run 6",
     "outliers.csv": "pendulum --steps 800 --seed 20 --outliers 0.05 --outlier-size 5",
     "series.csv": "linear --steps 90 --series 7 --seed 21 --missing 0.05",
     "many.npz": "pendulum --steps 40 --series 40 --seed 22",
     "one.csv": "random-linear --states 1 --measured 1 --steps 700 --seed 23",
-    "four.csv": "random-linear --states 4 --measured 2 --steps 500 --seed 24",
-    "five.csv": "random-linear --states 5 --measured 3 --steps 400 --seed 25",
+    "four.csv": "random-linear --states 4 --measured 2 --steps 320 --seed 24",
+    "five.csv": "random-linear --states 5 --measured 3 --steps 220 --seed 25",
     "eight.csv": "random-linear --states 10 --measured 8 --steps 100 --seed 26",
     "twelve.csv": "random-linear --states 12 --measured 12 --steps 60 --seed 27",
 }
@@ -52,7 +53,7 @@ def write_table(path, table):
 
 def irregular(made, path):
     """Rows left out, so that steps have many lengths, and some are long gaps."""
-    table = read_table(made("plane.csv"))
+    table = read_table(made("drive.csv"))
     keep = np.random.default_rng(1).random(len(table["t"])) < 0.8
     keep[300:320] = False
     write_table(path, {name: [c for c, k in zip(cells, keep) if k] for name, cells in table.items()})
@@ -206,8 +207,7 @@ DERIVED = {
 
 
 class Lines(NamedTuple):
-    """Standard input made of a table's columns: what `stream` reads. The columns without a key are
-    given with commas between them, `count` rows of them."""
+    """Standard input made of the first `count` rows of a table's columns, as `stream` reads it."""
     file: str
     columns: tuple
     count: int = 120
@@ -342,6 +342,8 @@ def fits():
     stated = f"--prior constant-velocity {NETWORKS} --noise-columns"
     yield fitted("noise-column", "noisier.csv", f"{stated} std_y1", "y1 std_y1")
     yield fitted("noise-columns", "noisier2.csv", f"{stated} std_y1,std_y2", "y1 y2 std_y1 std_y2")
+    yield fitted("noise-columns-fused", "noisier.csv",
+                 f"{stated} std_y1 --smoother fused --keep-smoother", "y1 std_y1")
     yield fitted("noise-columns-learn", "noisier2.csv",
                  f"--prior constant-velocity {STATIC} --noise learn --noise-columns std_y1,std_y2",
                  "y1 y2 std_y1 std_y2")
@@ -360,6 +362,7 @@ def fits():
                  f"{velocity} --smoother fused --keep-smoother", "")
     yield fitted("irregular-recursive", "irregular.csv",
                  f"{velocity} --smoother recursive --keep-smoother", "")
+    yield fitted("irregular-recurrent", "irregular.csv", recurrent, "", sampled=False)
     yield fitted("jitter", "jitter.csv", f"{velocity} --encoder lstm", "")
     yield fitted("jitter-static", "jitter.csv", f"--prior oscillator {STATIC}", "")
     yield fitted("dates", "dates.csv", velocity, y1)
@@ -373,8 +376,8 @@ def fits():
     yield fitted("members-recurrent", "lorenz.csv",
                  f"{recurrent} --members 3", y3, sampled=False)
     yield fitted("calibrate", "plane.csv", f"{velocity} --calibrate", y2)
-    yield fitted("calibrate-recursive", "long.csv",
-                 f"{position} --calibrate --smoother recursive --keep-smoother", y3)
+    yield fitted("calibrate-recurrent", "long.csv",
+                 f"{position} --calibrate --smoother recurrent --keep-smoother", y3)
     yield fitted("calibrate-static", "plane.csv",
                  f"--prior constant-velocity {STATIC} --calibrate", y2)
     yield fitted("training-options", "plane.csv",
@@ -401,6 +404,8 @@ def fits():
     yield fitted("pushed-static", "pushed.toml", STATIC, "y1 y2 u", **inputs)
     yield fitted("pushed-fused", "pushed.toml", f"{NETWORKS} --smoother fused --keep-smoother",
                  "y1 y2 u", **inputs)
+    yield fitted("pushed-recursive", "pushed.toml",
+                 f"{NETWORKS} --encoder lstm --smoother recursive --keep-smoother", "y1 y2 u", **inputs)
     yield fitted("inputs-of-networks", "pushed.csv", f"{velocity} --inputs u --truth ''", "y1 y2 u",
                  forecast="--future-inputs @future.csv")
 
@@ -430,7 +435,7 @@ def others():
         step("smooth m.kalmia data.tsv --json -o smooth.csv"),
         step("smooth m.kalmia data.tsv --measurements"),
         step("info m.kalmia"), step("evaluate m.kalmia @plane.csv")), True)
-    lines = Lines("series.csv", ("unique_id", "y1", "y2"), 250)
+    lines = Lines("series.csv", ("key", "y1", "y2"), 250)
     yield Run("streams", (
         step(f"fit @series.csv {model} -o m.kalmia"),
         step("stream m.kalmia --key --all-states", lines), step("stream m.kalmia --key --json", lines),

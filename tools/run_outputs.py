@@ -63,8 +63,8 @@ class Tree:
     def __init__(self, output, ignore_new_keys):
         self.output, self.ignore_new_keys = output, ignore_new_keys
         self.found = []
-        self.numbers = {}  # path: (old, new), and whether they are written alike
-        self.unlike = set()
+        self.numbers = {}  # path: (old, new)
+        self.unlike = set()  # paths whose numbers are not written alike
 
     def walk(self, old, new, path=""):
         if isinstance(old, dict) and isinstance(new, dict):
@@ -150,12 +150,14 @@ def texts(output, old, new):
     yield Difference(output, "", None, f"{len(old)} and {len(new)} lines")
 
 
-def printed(output, old, new, ignore_new_keys):
+def text_files(output, old, new, ignore_new_keys):
+    """JSON, JSON lines, CSV or text, as what they hold."""
     old, new = (data.decode("utf-8", "replace") for data in (old, new))
     values = parse_json(old), parse_json(new)
     if None not in values:
         return json_values(output, *values, ignore_new_keys)
-    if len(tables := [read_table(text) for text in (old, new)]) == 2 and None not in tables:
+    tables = read_table(old), read_table(new)
+    if None not in tables:
         return table_differences(output, *tables)
     return texts(output, old, new)
 
@@ -191,13 +193,6 @@ def table_differences(output, old, new):
         except ValueError:
             x, y = next(pair for pair in zip(a, b) if pair[0] != pair[1])
             yield Difference(output, name, None, f"{short(x)} and {short(y)}")
-
-
-def csv_files(output, old, new, ignore_new_keys):
-    tables = [read_table(data.decode("utf-8", "replace")) for data in (old, new)]
-    if None in tables:
-        return texts(output, *(data.decode("utf-8", "replace") for data in (old, new)))
-    return table_differences(output, *tables)
 
 
 def named_arrays(output, old, new):
@@ -252,17 +247,13 @@ def wav_files(output, old, new, ignore_new_keys):
         yield Difference(output, "samples", None, "other bytes")
 
 
-def json_files(output, old, new, ignore_new_keys):
-    return printed(output, old, new, ignore_new_keys)
-
-
 def other_files(output, old, new, ignore_new_keys):
     yield Difference(output, "", None, "other bytes")
 
 
-READERS = {".csv": csv_files, ".npz": numpy_files, ".npy": numpy_files, ".kalmia": model_files,
-           ".kalmia-gains": model_files, ".wav": wav_files, ".json": json_files, ".jsonl": json_files,
-           ".stdout": printed, ".messages": printed}
+READERS = {".csv": text_files, ".tsv": text_files, ".json": text_files, ".jsonl": text_files,
+           ".stdout": text_files, ".messages": text_files, ".npz": numpy_files, ".npy": numpy_files,
+           ".kalmia": model_files, ".kalmia-gains": model_files, ".wav": wav_files}
 
 
 def compare_files(output, old, new, ignore_new_keys=False):
