@@ -132,9 +132,9 @@ def not_reached(run, folder):
         return ""
     try:
         description = read_tensors(model.read_bytes())[0]["description"]
-        if description["networks"]["hidden"] == 0:
+        if not description["training"]["summary"]["networks"]:
             return " (the fit did not keep its networks)"
-        if run.smoother and description["smoother"]["kind"] in ("linearized", "none"):
+        if run.smoother and description["smoother"]["hidden"] == 0:
             return " (the fit did not keep its smoother)"
     except (KeyError, TypeError, ValueError):
         pass

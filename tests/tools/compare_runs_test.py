@@ -38,7 +38,7 @@ sys.stdin.read()
 print("networks  1/2  %g s left" % seconds, file=sys.stderr)
 if command == "fit":
     data = struct.pack("<2f", noise, 1)
-    description = json.dumps({{"networks": {{"hidden": 8}}, "theta": [1, gain], **extra}})
+    description = json.dumps({{"theta": [1, gain], **extra}})
     header = json.dumps({{"__metadata__": {{"kalmia_version": str(seconds), "description": description}},
                          "noise.R": {{"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}}})
     open(out, "wb").write(struct.pack("<Q", len(header)) + header.encode() + data)
@@ -147,7 +147,7 @@ class Programs(unittest.TestCase):
                             options=["--ignore-new-keys"])
 
     def test_networks_that_were_not_kept_are_named(self):
-        change = "extra = {'networks': {'hidden': 0}}"
+        change = "extra = {'training': {'summary': {'networks': False}}}"
         code, output = self.compare(change, old=change)
         self.assertEqual(code, 0)
         self.assertIn("same (the fit did not keep its networks)", output)
