@@ -263,7 +263,7 @@ def fitted(name, data, options, stream, apply=None, curved=False, sampled=True, 
     if trained:
         steps.append(step(f"smooth m.kalmia {use} --method linearized -o linearized.npz"))
     if curved:
-        steps.append(step(f"smooth m.kalmia {use} --method linearized --iterations 3 --all-states "
+        steps.append(step(f"smooth m.kalmia {use} --method linearized --iterations 8 --all-states "
                           "-o iterated.npz"))
     steps += [step(f"forecast m.kalmia {use} --horizon 8 --all-states {forecast} -o forecast.csv"),
               step(f"forecast m.kalmia {use} --horizon 3 --measurements"),
@@ -404,6 +404,8 @@ def fits():
                  curved=True)
     yield fitted("pendulum-fused", "pendulum.csv",
                  f"{equations} {NETWORKS} --smoother fused --keep-smoother", y1, curved=True)
+    yield fitted("pendulum-tails", "outliers.csv", f"{equations} --noise 0.1 --tails 4 {STATIC}", y1,
+                 curved=True)
     yield fitted("next", "one.csv", f"--next 'y1 = a*y1' --parameter 'a = 0.8 in 0..1' {STATIC}", y1)
     yield fitted("matrix", "matrix.toml", STATIC, y1, apply="pendulum.csv", curved=True)
     inputs = {"apply": "pushed.csv", "curved": True, "forecast": "--future-inputs @future.csv"}
