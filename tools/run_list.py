@@ -347,8 +347,6 @@ def fits():
     stated = f"--prior constant-velocity {NETWORKS} --noise-columns"
     yield fitted("noise-column", "noisier.csv", f"{stated} std_y1", "y1 std_y1")
     yield fitted("noise-columns", "noisier2.csv", f"{stated} std_y1,std_y2", "y1 y2 std_y1 std_y2")
-    yield fitted("noise-columns-fused", "noisier.csv",
-                 f"{stated} std_y1 --smoother fused --keep-smoother", "y1 std_y1")
     yield fitted("noise-columns-learn", "noisier2.csv",
                  f"--prior constant-velocity {STATIC} --noise learn --noise-columns std_y1,std_y2",
                  "y1 y2 std_y1 std_y2")
