@@ -39,7 +39,7 @@ Expert finish(ExpertDraft& draft, const ExpertSpec& spec);
 /// none: a map that is all departure, of the channels and `latent` states beside them.
 ExpertDraft draft_free(const std::vector<std::string>& channels, int latent);
 ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>& channels,
-                         int order);
+                         int lags);
 ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels);
 ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs);

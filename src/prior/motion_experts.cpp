@@ -138,10 +138,10 @@ Part part_of(ExpertDraft& draft, int m, int size) {
 }  // namespace
 
 ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>& channels,
-                         int order) {
+                         int lags) {
   const bool lagged = name == "ar";
   const int size =
-      lagged                            ? (order > 0 ? order : kDefaultLags)
+      lagged                            ? (lags > 0 ? lags : kDefaultLags)
       : name == "constant-acceleration" ? 3
       : name == "constant-velocity" || name == "damped-velocity" || name == "oscillator" ? 2
                                                                                          : 1;

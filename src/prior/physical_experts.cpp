@@ -20,8 +20,8 @@ void require_channels(const std::string& name, std::size_t found, std::size_t ne
 
 // The map of dx/dt = A x by the flow the user asked for; `order` 0 takes `usual_order`.
 void set_map(ExpertDraft& draft, const Nodes& A, const ExpertSpec& spec, int usual_order) {
-  const std::string flow = spec.flow.empty() ? "frozen" : spec.flow;
-  const int order = spec.order > 0 ? spec.order : usual_order;
+  const std::string flow = spec.integration.flow.empty() ? "frozen" : spec.integration.flow;
+  const int order = spec.integration.order > 0 ? spec.integration.order : usual_order;
   if (flow == "frozen") {
     draft.map = frozen_map(draft.graph, draft.symbols, A, order);
     return;
@@ -30,7 +30,8 @@ void set_map(ExpertDraft& draft, const Nodes& A, const ExpertSpec& spec, int usu
   if (flow == "taylor")
     draft.set_flow(noisy_taylor_flow(draft.graph, draft.symbols, f, order));
   else if (flow == "rk4")
-    draft.set_flow(noisy_rk4_flow(draft.graph, draft.symbols, f, std::max(1, spec.substeps)));
+    draft.set_flow(
+        noisy_rk4_flow(draft.graph, draft.symbols, f, std::max(1, spec.integration.substeps)));
   else
     throw ConfigError("flow = \"" + flow + "\", but it must be frozen, taylor or rk4");
 }

@@ -171,8 +171,7 @@ class SystemReader {
     if (flow != "rk4" && flow != "taylor" && !(flow == "frozen" && is_matrix))
       throw ConfigError("system.flow = \"" + flow + "\", but it must be rk4" +
                         (is_matrix ? ", taylor or frozen" : " or taylor"));
-    check_range("system.order", system_.order, 1, 20);
-    check_range("system.substeps", system_.substeps, 1, 100);
+    check_ranges({flow, system_.order, system_.substeps}, "system.", 1);
     const Nodes A = is_matrix ? matrix() : Nodes{};
     if (flow == "frozen") {
       draft_.map = frozen_map(graph, symbols, A, system_.order);
@@ -182,12 +181,6 @@ class SystemReader {
         is_matrix ? matrix_times_state(graph, symbols, A) : per_state(system_.ode, "system.ode");
     draft_.set_flow(flow == "rk4" ? noisy_rk4_flow(graph, symbols, f, system_.substeps)
                                   : noisy_taylor_flow(graph, symbols, f, system_.order));
-  }
-
-  static void check_range(const std::string& place, int value, int low, int high) {
-    if (value < low || value > high)
-      throw ConfigError(place + " = " + std::to_string(value) + ", but it must be in " +
-                        std::to_string(low) + ".." + std::to_string(high));
   }
 
   void set_measure() {
