@@ -17,11 +17,6 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-const std::vector<std::string>& physical_names() {
-  static const std::vector<std::string> names = {"coordinated-turn", "lorenz", "linear-motion"};
-  return names;
-}
-
 void require_at_most(const std::string& prior, std::size_t count, const char* what) {
   if (count > kMostStates)
     throw ConfigError("prior " + prior + ": " + std::to_string(count) + " " + what +
@@ -38,17 +33,19 @@ std::vector<double> Expert::theta() const {
 }
 
 const std::vector<std::string>& expert_names() {
-  static const std::vector<std::string> names = {"none",
-                                                 "constant-position",
-                                                 "mean-reverting",
-                                                 "constant-velocity",
-                                                 "damped-velocity",
-                                                 "constant-acceleration",
-                                                 "oscillator",
-                                                 "ar",
-                                                 "coordinated-turn",
-                                                 "lorenz",
-                                                 "linear-motion"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"none",
+                                    "constant-position",
+                                    "mean-reverting",
+                                    "constant-velocity",
+                                    "damped-velocity",
+                                    "constant-acceleration",
+                                    "oscillator",
+                                    "ar"};
+    const std::vector<std::string> physical = physical_names();
+    all.insert(all.end(), physical.begin(), physical.end());
+    return all;
+  }();
   return names;
 }
 

@@ -69,7 +69,7 @@ struct StateFrame {
 struct ExpertSpec {
   /// One of expert_names(), or `system`: the user's own equations.
   std::string name;
-  /// Of lorenz and linear-motion; empty and 0: as in the paper.
+  /// Of integrated_experts(); empty and 0: as in the paper.
   Integration integration;
   /// Of ar; 0: two.
   int lags = 0;
@@ -90,6 +90,9 @@ const std::vector<std::string>& expert_names();
 
 /// Whether it is a linear system in continuous time, whose map holds for a step of any length.
 bool is_linear_flow(const std::string& name);
+
+/// Those whose equations are integrated as ExpertSpec::integration says.
+std::vector<std::string> integrated_experts();
 
 /// Those that fit any data and are tried when the user names none; of so many channels, that have
 /// no more than kMostStates states.

@@ -1,4 +1,4 @@
-// An expert from a user's own equations.
+// An expert from equations: a user's own, or those of a named expert.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -21,11 +21,13 @@ int index_of(const std::vector<std::string>& names, const std::string& name) {
   return found == names.end() ? -1 : static_cast<int>(found - names.begin());
 }
 
-class SystemReader {
+class EquationReader {
  public:
-  SystemReader(const System& system, const std::vector<std::string>& channels,
-               const std::vector<std::string>& inputs)
-      : system_(system), channels_(channels), inputs_(inputs) {}
+  // `exact_flow`: where the derivatives lead over dt; empty: by integration.
+  EquationReader(const System& system, const std::vector<std::string>& channels,
+                 const std::vector<std::string>& inputs,
+                 const std::vector<Equation>& exact_flow = {})
+      : system_(system), channels_(channels), inputs_(inputs), exact_flow_(exact_flow) {}
 
   ExpertDraft read() {
     add_symbols();
@@ -179,6 +181,10 @@ class SystemReader {
     }
     const Nodes f =
         is_matrix ? matrix_times_state(graph, symbols, A) : per_state(system_.ode, "system.ode");
+    if (!exact_flow_.empty()) {
+      draft_.set_flow(noisy_known_flow(graph, symbols, f, per_state(exact_flow_, "system.flow")));
+      return;
+    }
     draft_.set_flow(flow == "rk4" ? noisy_rk4_flow(graph, symbols, f, system_.substeps)
                                   : noisy_taylor_flow(graph, symbols, f, system_.order));
   }
@@ -283,6 +289,7 @@ class SystemReader {
   const System& system_;
   const std::vector<std::string>& channels_;
   const std::vector<std::string>& inputs_;
+  const std::vector<Equation> exact_flow_;
   ExpertDraft draft_;
   expr::SymbolTable names_;
   std::vector<std::pair<std::string, Node>> placed_;  // every expression and where it stands
@@ -292,12 +299,17 @@ class SystemReader {
 
 ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs) {
-  return SystemReader(system, channels, inputs).read();
+  return EquationReader(system, channels, inputs).read();
+}
+
+ExpertDraft draft_exact_flow(const System& system, const std::vector<Equation>& flow,
+                             const std::vector<std::string>& channels) {
+  return EquationReader(system, channels, {}, flow).read();
 }
 
 std::string undefined_at(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs, const SystemState& state) {
-  SystemReader reader(system, channels, inputs);
+  EquationReader reader(system, channels, inputs);
   ExpertDraft draft = reader.read();
   std::vector<double> point = state.x;
   point.push_back(state.dt);
