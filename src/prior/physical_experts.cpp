@@ -64,9 +64,13 @@ PhysicalPrior coordinated_turn() {
   s.states = {"y1", "y1_rate", "y2", "y2_rate", "turn_rate"};
   s.define = {{"angle", "turn_rate*dt"},
               {"half", "angle/2"},
+              {"c", "cos(angle)"},
+              {"s", "sin(angle)"},
               {"least", "1e-5"},
               {"h", "sqrt(half*half + least*least)"},
-              {"chord", "dt*(sin(h)/h/(sin(least)/least))"}};
+              {"chord", "dt*(sin(h)/h/(sin(least)/least))"},
+              {"c_half", "cos(half)"},
+              {"s_half", "sin(half)"}};
   s.ode = {{"y1", "y1_rate"},
            {"y1_rate", "-turn_rate*y2_rate"},
            {"y2", "y2_rate"},
@@ -75,10 +79,10 @@ PhysicalPrior coordinated_turn() {
   s.initial = {{"turn_rate", 0, 0.5}};
   return {"coordinated-turn",
           s,
-          {{"y1", "y1 + chord*(cos(half)*y1_rate - sin(half)*y2_rate)"},
-           {"y1_rate", "cos(angle)*y1_rate - sin(angle)*y2_rate"},
-           {"y2", "y2 + chord*(sin(half)*y1_rate + cos(half)*y2_rate)"},
-           {"y2_rate", "sin(angle)*y1_rate + cos(angle)*y2_rate"},
+          {{"y1_rate", "-s*y2_rate + c*y1_rate"},
+           {"y2_rate", "c*y2_rate + s*y1_rate"},
+           {"y1", "y1 + chord*(-s_half*y2_rate + c_half*y1_rate)"},
+           {"y2", "y2 + chord*(c_half*y2_rate + s_half*y1_rate)"},
            {"turn_rate", "turn_rate"}}};
 }
 

@@ -265,7 +265,8 @@ class EquationReader {
         words.insert(text.substr(begin, at - begin));
       }
     };
-    for (const auto* equations : {&system_.define, &system_.ode, &system_.next, &system_.measure})
+    for (const auto* equations :
+         {&system_.define, &system_.ode, &system_.next, &system_.measure, &exact_flow_})
       for (const Equation& each : *equations) add(each.text);
     for (const auto& row : system_.matrix)
       for (const std::string& entry : row) add(entry);

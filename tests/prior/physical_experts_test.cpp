@@ -113,6 +113,7 @@ TEST(PhysicalExperts, CoordinatedTurn) {
   EXPECT_EQ(expert.measured_state, (std::vector<int>{0, 2}));
   EXPECT_EQ(expert.H, (std::vector<double>{1, 0, 0, 0, 0, 0, 0, 1, 0, 0}));
   EXPECT_EQ(expert.states[4].channel, -1);
+  EXPECT_TRUE(expert.parameters.empty() && expert.unused.empty() && expert.emission == nullptr);
   ASSERT_EQ(expert.initial.size(), 1u);
   EXPECT_EQ(expert.initial[0].name, "turn_rate");
   const Point at{Vector{{10, 3, -5, 4, 0.3}}, 0.2};
