@@ -62,27 +62,33 @@ PhysicalPrior linear_motion() {
 PhysicalPrior coordinated_turn() {
   System s;
   s.states = {"y1", "y1_rate", "y2", "y2_rate", "turn_rate"};
-  s.define = {{"angle", "turn_rate*dt"},
+  s.define = {{"ax", "-turn_rate*y2_rate"},
+              {"ay", "turn_rate*y1_rate"},
+              {"angle", "turn_rate*dt"},
               {"half", "angle/2"},
               {"c", "cos(angle)"},
               {"s", "sin(angle)"},
+              {"vx", "-s*y2_rate + c*y1_rate"},
+              {"vy", "c*y2_rate + s*y1_rate"},
               {"least", "1e-5"},
               {"h", "sqrt(half*half + least*least)"},
               {"chord", "dt*(sin(h)/h/(sin(least)/least))"},
               {"c_half", "cos(half)"},
-              {"s_half", "sin(half)"}};
+              {"s_half", "sin(half)"},
+              {"dx", "-s_half*y2_rate + c_half*y1_rate"},
+              {"dy", "c_half*y2_rate + s_half*y1_rate"}};
   s.ode = {{"y1", "y1_rate"},
-           {"y1_rate", "-turn_rate*y2_rate"},
+           {"y1_rate", "ax"},
            {"y2", "y2_rate"},
-           {"y2_rate", "turn_rate*y1_rate"},
+           {"y2_rate", "ay"},
            {"turn_rate", "0"}};
   s.initial = {{"turn_rate", 0, 0.5}};
   return {"coordinated-turn",
           s,
-          {{"y1_rate", "-s*y2_rate + c*y1_rate"},
-           {"y2_rate", "c*y2_rate + s*y1_rate"},
-           {"y1", "y1 + chord*(-s_half*y2_rate + c_half*y1_rate)"},
-           {"y2", "y2 + chord*(c_half*y2_rate + s_half*y1_rate)"},
+          {{"y2", "y2 + chord*dy"},
+           {"y2_rate", "vy"},
+           {"y1", "y1 + chord*dx"},
+           {"y1_rate", "vx"},
            {"turn_rate", "turn_rate"}}};
 }
 
