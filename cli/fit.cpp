@@ -8,13 +8,13 @@
 
 #include "command.hpp"
 #include "config.hpp"
+#include "equation_options.hpp"
 #include "interrupt.hpp"
 #include "kalmia/error.hpp"
 #include "output.hpp"
 #include "parser.hpp"
 #include "progress.hpp"
 #include "report.hpp"
-#include "system_options.hpp"
 
 namespace kalmia::cli {
 namespace {
@@ -42,7 +42,7 @@ struct FitCommand {
   std::string output;
   FieldOptions<DataOptions> data;
   FieldOptions<ModelOptions> model;
-  SystemOptions system;
+  EquationOptions system;
   FieldOptions<TrainOptions> train;
   CommonOptions common;
 

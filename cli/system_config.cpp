@@ -17,9 +17,9 @@ std::optional<std::string> expression(const toml::node& node) {
   return text;
 }
 
-class SystemReader {
+class SystemTableReader {
  public:
-  SystemReader(const toml::table& table, TomlReader& reader, System& system, Places& places)
+  SystemTableReader(const toml::table& table, TomlReader& reader, System& system, Places& places)
       : table_(table), reader_(reader), system_(system), places_(places) {}
 
   void read() {
@@ -152,7 +152,7 @@ class SystemReader {
 }  // namespace
 
 void read_system(const toml::table& table, TomlReader& reader, System& system, Places& places) {
-  SystemReader(table, reader, system, places).read();
+  SystemTableReader(table, reader, system, places).read();
 }
 
 }  // namespace kalmia::cli

@@ -55,10 +55,9 @@ UNTESTED = {
     "kalman/emission_map": "an interface without code; prior/program_map implements it",
     "kalman/transition_map": "an interface without code; its implementations are tested",
     "lanes/put": "an enumeration",
-    "prior/linear_motion": "two constants",
     "reproduce/audio_method": "an interface without code; reproduce/audio_runner_test.cpp implements it",
     "reproduce/method": "an interface without code; reproduce/runner_test.cpp implements it",
-    "simulate/system": "an interface without code; its implementations are tested",
+    "simulate/simulated_system": "an interface without code; its implementations are tested",
 }
 
 # Tests that span several sources and so mirror none, and why.

@@ -7,8 +7,7 @@
 #include "base/random.hpp"
 #include "engine/batch.hpp"
 #include "heads/state_stream.hpp"
-#include "prior/lorenz_matrix.hpp"
-#include "prior/taylor_map.hpp"
+#include "prior/expert.hpp"
 
 namespace kalmia::heads {
 namespace {
@@ -19,7 +18,7 @@ constexpr int kSteps = 128;
 struct LorenzFilter {
   Architecture architecture;
   kalman::Emission emission;
-  prior::TaylorMap map;
+  std::shared_ptr<const kalman::TransitionMap> map;
   Buffer<float> parameters;
   PackedModel<float> network;
   StateGroup<float> group;
@@ -27,7 +26,7 @@ struct LorenzFilter {
   explicit LorenzFilter(int lanes, nn::EncoderKind encoder = nn::EncoderKind::Gru)
       : architecture(options(encoder)),
         emission(3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {0.25, 0, 0, 0, 0.25, 0, 0, 0, 0.25}),
-        map(2, std::make_shared<prior::LorenzMatrix>()),
+        map(prior::make_expert(lorenz(), {"y1", "y2", "y3"}).map),
         parameters(static_cast<std::size_t>(architecture.parameters.size())) {
     initialise(architecture, 1, 0.3, 1.0, parameters.data());
     network.pack(architecture, parameters.data());
@@ -36,6 +35,11 @@ struct LorenzFilter {
     for (double& y : group.y.span()) y = random.normal();
     for (float& x : group.input_fwd.span()) x = static_cast<float>(random.normal());
   }
+  static prior::ExpertSpec lorenz() {
+    prior::ExpertSpec spec;
+    spec.name = "lorenz";
+    return spec;
+  }
   static ArchitectureOptions options(nn::EncoderKind encoder) {
     ArchitectureOptions o;
     o.encoder = encoder;
@@ -43,7 +47,7 @@ struct LorenzFilter {
     return o;
   }
   StateModel<float> model() const {
-    return {&architecture, &network, &emission, &map, nullptr, 0.05};
+    return {&architecture, &network, &emission, map.get(), nullptr, 0.05};
   }
 };
 

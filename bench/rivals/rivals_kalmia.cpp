@@ -20,9 +20,7 @@
 #include "heads/state_stream.hpp"
 #include "kalmia/classical.hpp"
 #include "nn/adam.hpp"
-#include "prior/linear_map.hpp"
-#include "prior/lorenz_matrix.hpp"
-#include "prior/taylor_map.hpp"
+#include "prior/expert.hpp"
 
 namespace {
 
@@ -71,15 +69,29 @@ double rate_of(double seconds, const Work& work) {
   return best;
 }
 
-std::unique_ptr<kalmia::kalman::TransitionMap> map_of(const json& spec) {
-  if (spec.at("kind") == "lorenz")
-    return std::make_unique<prior::TaylorMap>(
-        spec.at("order").get<int>(),
-        std::make_shared<prior::LorenzMatrix>(spec.at("sigma"), spec.at("rho"), spec.at("beta")));
-  const auto F = spec.at("F").get<std::vector<double>>();
-  int n = 0;
-  while (static_cast<std::size_t>(n * n) < F.size()) ++n;
-  return std::make_unique<prior::LinearMap>(n, F);
+// The case's map as equations, with the constants of the case: a map as users' programs run it.
+std::shared_ptr<const kalmia::kalman::TransitionMap> map_of(const json& map) {
+  prior::ExpertSpec spec;
+  spec.name = "system";
+  kalmia::System& system = spec.system;
+  if (map.at("kind") == "lorenz") {
+    system.states = {"x1", "x2", "x3"};
+    for (const char* name : {"sigma", "rho", "beta"})
+      system.define.push_back({name, map.at(name).dump()});
+    system.matrix = {{"-sigma", "sigma", "0"}, {"rho - x3", "-1", "0"}, {"x2", "0", "-beta"}};
+    system.order = map.at("order");
+  } else {
+    const json& F = map.at("F");
+    std::size_t n = 0;
+    while (n * n < F.size()) system.states.push_back("x" + std::to_string(++n));
+    for (std::size_t i = 0; i < n; ++i) {
+      std::string sum = "0";
+      for (std::size_t j = 0; j < n; ++j)
+        if (F[i * n + j] != 0) sum += " + (" + F[i * n + j].dump() + ")*" + system.states[j];
+      system.next.push_back({system.states[i], sum});
+    }
+  }
+  return prior::make_expert(spec, system.states).map;
 }
 
 // The learned filter of a case, with its data in lane groups.
@@ -89,7 +101,7 @@ struct LearnedCase {
   std::vector<double> y;  // [batch][time][M]
   heads::Architecture architecture;
   kalmia::kalman::Emission emission;
-  std::unique_ptr<kalmia::kalman::TransitionMap> map;
+  std::shared_ptr<const kalmia::kalman::TransitionMap> map;
   Buffer<float> parameters;
   heads::PackedModel<float> network;
   kalmia::ThreadTeam team;

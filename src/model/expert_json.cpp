@@ -78,13 +78,18 @@ System system_of(const Json& json) {
   return system;
 }
 
+// What a file calls the order is the number of lags here.
+bool orders_lags(const prior::ExpertSpec& spec) { return spec.name == "ar"; }
+
 }  // namespace
 
 Json expert_json(const prior::ExpertSpec& spec) {
   Json json = {{"name", spec.name}};
-  if (!spec.flow.empty()) json["flow"] = spec.flow;
-  if (spec.order != 0) json["order"] = spec.order;
-  if (spec.substeps != 0) json["substeps"] = spec.substeps;
+  const prior::Integration& integration = spec.integration;
+  const int order = orders_lags(spec) ? spec.lags : integration.order;
+  if (!integration.flow.empty()) json["flow"] = integration.flow;
+  if (order != 0) json["order"] = order;
+  if (integration.substeps != 0) json["substeps"] = integration.substeps;
   if (spec.departure != 0) json["departure"] = spec.departure;
   if (spec.degree != 1) {
     json["degree"] = spec.degree;
@@ -101,9 +106,11 @@ Json expert_json(const prior::ExpertSpec& spec) {
 prior::ExpertSpec expert_from_json(const Json& json) {
   prior::ExpertSpec spec;
   json.at("name").get_to(spec.name);
-  spec.flow = json.value("flow", spec.flow);
-  if (json.contains("order")) spec.order = whole_number(json, "order");
-  if (json.contains("substeps")) spec.substeps = whole_number(json, "substeps");
+  prior::Integration& integration = spec.integration;
+  integration.flow = json.value("flow", integration.flow);
+  if (json.contains("order"))
+    (orders_lags(spec) ? spec.lags : integration.order) = whole_number(json, "order");
+  if (json.contains("substeps")) integration.substeps = whole_number(json, "substeps");
   spec.departure = json.value("departure", spec.departure);
   if (json.contains("degree")) spec.degree = whole_number(json, "degree");
   if (json.contains("frame")) {

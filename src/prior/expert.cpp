@@ -10,18 +10,11 @@
 namespace kalmia::prior {
 namespace {
 
-constexpr int kHighestOrder = 20;
-constexpr int kMostSubsteps = 100;
 constexpr int kHighestDegree = 8;
 constexpr int kMostLatent = 64;
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-const std::vector<std::string>& physical_names() {
-  static const std::vector<std::string> names = {"coordinated-turn", "lorenz", "linear-motion"};
-  return names;
 }
 
 void require_at_most(const std::string& prior, std::size_t count, const char* what) {
@@ -40,17 +33,19 @@ std::vector<double> Expert::theta() const {
 }
 
 const std::vector<std::string>& expert_names() {
-  static const std::vector<std::string> names = {"none",
-                                                 "constant-position",
-                                                 "mean-reverting",
-                                                 "constant-velocity",
-                                                 "damped-velocity",
-                                                 "constant-acceleration",
-                                                 "oscillator",
-                                                 "ar",
-                                                 "coordinated-turn",
-                                                 "lorenz",
-                                                 "linear-motion"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"none",
+                                    "constant-position",
+                                    "mean-reverting",
+                                    "constant-velocity",
+                                    "damped-velocity",
+                                    "constant-acceleration",
+                                    "oscillator",
+                                    "ar"};
+    const std::vector<std::string> physical = physical_names();
+    all.insert(all.end(), physical.begin(), physical.end());
+    return all;
+  }();
   return names;
 }
 
@@ -69,12 +64,8 @@ std::vector<std::string> automatic_experts(std::size_t channels) {
 
 Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
                    const std::vector<std::string>& inputs) {
-  if (spec.order < 0 || spec.order > kHighestOrder)
-    throw ConfigError("order = " + std::to_string(spec.order) + ", but it must be in 0.." +
-                      std::to_string(kHighestOrder));
-  if (spec.substeps < 0 || spec.substeps > kMostSubsteps)
-    throw ConfigError("substeps = " + std::to_string(spec.substeps) + ", but it must be in 0.." +
-                      std::to_string(kMostSubsteps));
+  check_ranges(spec.integration, "", 0);
+  check_order(spec.lags, "", 0);  // users call the number of lags the order
   if (spec.degree < 1 || spec.degree > kHighestDegree)
     throw ConfigError("degree = " + std::to_string(spec.degree) + ", but it must be in 1.." +
                       std::to_string(kHighestDegree));
@@ -92,7 +83,7 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
     if (spec.name == "none") return draft_free(channels, spec.latent);
     if (spec.name == "system") return draft_system(spec.system, channels, inputs);
     if (contains(physical_names(), spec.name)) return draft_physical(spec, channels);
-    if (contains(expert_names(), spec.name)) return draft_motion(spec.name, channels, spec.order);
+    if (contains(expert_names(), spec.name)) return draft_motion(spec.name, channels, spec.lags);
     std::string known;
     for (const std::string& each : expert_names()) known += ", " + each;
     throw ConfigError("prior = \"" + spec.name + "\", but it must be one of auto" + known +

@@ -8,6 +8,7 @@
 #include "kalman/emission_map.hpp"
 #include "kalman/transition_map.hpp"
 #include "kalmia/system.hpp"
+#include "prior/integration.hpp"
 
 namespace kalmia::prior {
 
@@ -68,10 +69,10 @@ struct StateFrame {
 struct ExpertSpec {
   /// One of expert_names(), or `system`: the user's own equations.
   std::string name;
-  /// Of lorenz and linear-motion: as System::flow, order and substeps; empty and 0: the paper's.
-  std::string flow;
-  int order = 0;
-  int substeps = 0;
+  /// Of integrated_experts(); empty and 0: as in the paper.
+  Integration integration;
+  /// Of ar; 0: two.
+  int lags = 0;
   System system;
   /// Learn a departure from the map, pulled towards none with this standard deviation; 0: the map
   /// as it is. States that the map moves independently of where they are (a position) stay so.
@@ -89,6 +90,9 @@ const std::vector<std::string>& expert_names();
 
 /// Whether it is a linear system in continuous time, whose map holds for a step of any length.
 bool is_linear_flow(const std::string& name);
+
+/// Those whose equations are integrated as ExpertSpec::integration says.
+std::vector<std::string> integrated_experts();
 
 /// Those that fit any data and are tried when the user names none; of so many channels, that have
 /// no more than kMostStates states.

@@ -109,6 +109,11 @@ Node ExpertDraft::add_parameter(const ExpertParameter& parameter) {
   return graph.symbol(symbols.theta(symbols.parameters++));
 }
 
+std::string_view derivative_suffix(int derivative) {
+  constexpr std::string_view suffixes[] = {"", "_rate", "_acceleration"};
+  return suffixes[derivative];
+}
+
 Expert finish(ExpertDraft& draft, const ExpertSpec& spec) {
   check_observable(draft);
   add_departure(draft, spec);

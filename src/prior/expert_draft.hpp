@@ -1,6 +1,7 @@
 // An expert in the making: equations before they become code.
 #pragma once
 
+#include <string_view>
 #include <utility>
 
 #include "expr/graph.hpp"
@@ -31,6 +32,9 @@ struct ExpertDraft {
   }
 };
 
+/// What a state's name has after that of its channel: nothing for a value, _rate, _acceleration.
+std::string_view derivative_suffix(int derivative);
+
 /// Adds the departure that `spec` describes, compiles the equations and checks that every state
 /// can be seen in some channel.
 Expert finish(ExpertDraft& draft, const ExpertSpec& spec);
@@ -39,9 +43,14 @@ Expert finish(ExpertDraft& draft, const ExpertSpec& spec);
 /// none: a map that is all departure, of the channels and `latent` states beside them.
 ExpertDraft draft_free(const std::vector<std::string>& channels, int latent);
 ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>& channels,
-                         int order);
+                         int lags);
 ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels);
+/// The names draft_physical knows, in the order they are listed to users.
+std::vector<std::string> physical_names();
 ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs);
+/// A system whose flow is known: `flow` says where system.ode leads over dt, state by state.
+ExpertDraft draft_exact_flow(const System& system, const std::vector<Equation>& flow,
+                             const std::vector<std::string>& channels);
 
 }  // namespace kalmia::prior

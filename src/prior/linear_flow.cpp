@@ -30,9 +30,9 @@ constexpr double kSeriesReach = 0.25;
 // Where the numbers of one evaluation lie, in lines.
 struct Work {
   Work(const Plan& plan, double* lines) : N(plan.N) {
-    const auto take = [&lines](int count) HWY_ATTR {
+    const auto take = [&lines](int size) HWY_ATTR {
       double* here = lines;
-      lines = entry(lines, count);
+      lines = entry(lines, size);
       return here;
     };
     A = take(static_cast<int>(plan.A.size()));

@@ -13,7 +13,6 @@ constexpr double kStartRate = 0.05;  // damping, per step
 constexpr double kStartFastRate = 0.2;
 constexpr double kStartFrequency = 0.3;
 constexpr int kDefaultLags = 2;
-const char* const kDerivativeSuffix[] = {"", "_rate", "_acceleration"};
 
 // The states of one channel: a linear system in continuous time and its flow over dt. Entries by
 // rows.
@@ -90,7 +89,8 @@ Part damped_part(ExpertDraft& draft, int m) {
   expr::Graph& g = draft.graph;
   const std::string& channel = draft.expert.state_names[static_cast<std::size_t>(2 * m)];
   const Node a = add_rate(draft, "damping of " + channel, kStartRate);
-  const Node b = add_rate(draft, "damping of " + channel + kDerivativeSuffix[1], kStartFastRate);
+  const Node b =
+      add_rate(draft, "damping of " + channel + std::string(derivative_suffix(1)), kStartFastRate);
   const Node half = g.constant(0.5);
   const Node d = g.multiply(half, g.subtract(a, b));
   const Node angle = g.multiply(d, draft.dt());
@@ -138,10 +138,10 @@ Part part_of(ExpertDraft& draft, int m, int size) {
 }  // namespace
 
 ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>& channels,
-                         int order) {
+                         int lags) {
   const bool lagged = name == "ar";
   const int size =
-      lagged                            ? (order > 0 ? order : kDefaultLags)
+      lagged                            ? (lags > 0 ? lags : kDefaultLags)
       : name == "constant-acceleration" ? 3
       : name == "constant-velocity" || name == "damped-velocity" || name == "oscillator" ? 2
                                                                                          : 1;
@@ -156,7 +156,7 @@ ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>
       const std::string& channel = channels[static_cast<std::size_t>(m)];
       expert.state_names.push_back(lagged && d > 0 ? channel + "_lag" + std::to_string(d)
                                    : lagged        ? channel
-                                                   : channel + kDerivativeSuffix[d]);
+                                                   : channel + std::string(derivative_suffix(d)));
     }
   }
   const auto N = static_cast<std::size_t>(M * size);

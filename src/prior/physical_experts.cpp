@@ -1,91 +1,51 @@
-// Named experts in the user's units.
-#include <cmath>
-#include <utility>
+// Named experts in the user's units. Each is a row of a table: equations, read as a user's are.
+#include <algorithm>
+#include <string_view>
 
 #include "kalmia/error.hpp"
 #include "prior/expert_draft.hpp"
-#include "prior/linear_motion.hpp"
 
 namespace kalmia::prior {
 namespace {
 
-using expr::Node;
-
-void require_channels(const std::string& name, std::size_t found, std::size_t needed) {
-  if (found != needed)
-    throw ConfigError("prior " + name + " has " + std::to_string(needed) +
-                      " measured channels, but the data have " + std::to_string(found) +
-                      "; name the columns with measure");
-}
-
-// The map of dx/dt = A x by the flow the user asked for; `order` 0 takes `usual_order`.
-void set_map(ExpertDraft& draft, const Nodes& A, const ExpertSpec& spec, int usual_order) {
-  const std::string flow = spec.flow.empty() ? "frozen" : spec.flow;
-  const int order = spec.order > 0 ? spec.order : usual_order;
-  if (flow == "frozen") {
-    draft.map = frozen_map(draft.graph, draft.symbols, A, order);
-    return;
-  }
-  const Nodes f = matrix_times_state(draft.graph, draft.symbols, A);
-  if (flow == "taylor")
-    draft.set_flow(noisy_taylor_flow(draft.graph, draft.symbols, f, order));
-  else if (flow == "rk4")
-    draft.set_flow(noisy_rk4_flow(draft.graph, draft.symbols, f, std::max(1, spec.substeps)));
-  else
-    throw ConfigError("flow = \"" + flow + "\", but it must be frozen, taylor or rk4");
-}
+// The states of the equations are called after the channels y1, y2 and so on, which stand for the
+// data's columns in their order: y1 is a measured value, y1_rate and y1_acceleration are its
+// derivatives. A state of any other name is one that no channel measures. Constants that are known
+// are definitions; parameters would be listed with every model.
+struct PhysicalPrior {
+  std::string name;
+  System system;  // with its usual order
+  // Where system.ode leads over dt, where that is known; else the flow is found by integration.
+  std::vector<Equation> exact_flow;
+};
 
 // Paper: Sec. 8.2. Differs from the paper: it prints rho - x1 in the second row, which is not the
 // Lorenz system; see docs/errata.md, item 3.
-ExpertDraft draft_lorenz(const ExpertSpec& spec, const std::vector<std::string>& channels) {
-  require_channels("lorenz", channels.size(), 3);
-  ExpertDraft draft;
-  draft.expert.state_names = channels;
-  draft.expert.states = {{0, 0}, {1, 0}, {2, 0}};
-  draft.expert.measured_state = {0, 1, 2};
-  draft.symbols.states = 3;
-  expr::Graph& g = draft.graph;
-  const auto number = [&](double value) { return g.constant(value); };
-  const Nodes A = {number(-10),
-                   number(10),
-                   number(0),  //
-                   g.subtract(number(28), draft.x(2)),
-                   number(-1),
-                   number(0),  //
-                   draft.x(1),
-                   number(0),
-                   number(-8.0 / 3)};
-  set_map(draft, A, spec, 2);
-  return draft;
+PhysicalPrior lorenz() {
+  System s;
+  s.states = {"y1", "y2", "y3"};
+  s.define = {{"sigma", "10"}, {"rho", "28"}, {"beta", "8/3"}};
+  s.matrix = {{"-sigma", "sigma", "0"},  //
+              {"rho - y3", "-1", "0"},
+              {"y2", "0", "-beta"}};
+  s.order = 2;
+  return {"lorenz", s, {}};
 }
 
-// Paper: Sec. 8.1, two directions of position, speed and acceleration.
-ExpertDraft draft_linear_motion(const ExpertSpec& spec, const std::vector<std::string>& channels) {
-  require_channels("linear-motion", channels.size(), 2);
-  ExpertDraft draft;
-  for (int m = 0; m < 2; ++m)
-    for (int d = 0; d < 3; ++d) {
-      static const char* const suffix[] = {"", "_rate", "_acceleration"};
-      draft.expert.states.push_back({m, d});
-      draft.expert.state_names.push_back(channels[static_cast<std::size_t>(m)] + suffix[d]);
-    }
-  draft.expert.measured_state = {0, 3};
-  draft.symbols.states = 6;
-  const double block[3][3] = {{0, 1, 0}, {0, -kLinearMotionC, 1}, {0, -kLinearMotionTau, 0}};
-  Nodes A(36, draft.graph.constant(0));
-  for (int i = 0; i < 6; ++i)
-    for (int j = i / 3 * 3; j < i / 3 * 3 + 3; ++j)
-      A[static_cast<std::size_t>(6 * i + j)] = draft.graph.constant(block[i % 3][j % 3]);
-  set_map(draft, A, spec, 1);
-  return draft;
-}
-
-// sin(h) / h, whose value and derivatives at 0 are no quotients of zeros: h is never less than
-// `least`, and the quotient of both is right at 0. The error is below least^2 / 6 everywhere.
-Node sinc(expr::Graph& g, Node h) {
-  constexpr double least = 1e-5;
-  const Node r = g.apply(expr::Op::Sqrt, g.add(g.multiply(h, h), g.constant(least * least)));
-  return g.divide(g.divide(g.apply(expr::Op::Sin, r), r), g.constant(std::sin(least) / least));
+// Paper: Sec. 8.1, two directions of position, speed and acceleration. Differs from the paper: it
+// prints -tau c in the last row; see docs/errata.md, item 2.
+PhysicalPrior linear_motion() {
+  System s;
+  s.states = {"y1", "y1_rate", "y1_acceleration", "y2", "y2_rate", "y2_acceleration"};
+  s.define = {{"c", "0.06"}, {"tau", "0.17"}};
+  s.matrix = {{"0", "1", "0", "0", "0", "0"},     //
+              {"0", "-c", "1", "0", "0", "0"},    //
+              {"0", "-tau", "0", "0", "0", "0"},  //
+              {"0", "0", "0", "0", "1", "0"},     //
+              {"0", "0", "0", "0", "-c", "1"},    //
+              {"0", "0", "0", "0", "-tau", "0"}};
+  s.order = 1;
+  return {"linear-motion", s, {}};
 }
 
 // A vehicle that turns at a rate w, a state of its own: d(vx)/dt = -w vy, d(vy)/dt = w vx. Both
@@ -95,41 +55,123 @@ Node sinc(expr::Graph& g, Node h) {
 //
 // at any rate: v keeps its length. (A polynomial in a, such as Runge and Kutta's, lengthens it in
 // every step where |a| > sqrt(8), and a prediction through a gap runs away.)
-ExpertDraft draft_turn(const std::vector<std::string>& channels) {
-  require_channels("coordinated-turn", channels.size(), 2);
-  ExpertDraft draft;
-  Expert& expert = draft.expert;
-  expert.state_names = {channels[0], channels[0] + "_rate", channels[1], channels[1] + "_rate",
-                        "turn_rate"};
-  expert.states = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {-1, 1}};
-  expert.measured_state = {0, 2};
-  expert.initial = {{"turn_rate", 0, 0.5}};
-  draft.symbols.states = 5;
-  expr::Graph& g = draft.graph;
-  const Nodes f = {draft.x(1), g.negate(g.multiply(draft.x(4), draft.x(3))), draft.x(3),
-                   g.multiply(draft.x(4), draft.x(1)), g.constant(0)};
-  const Node a = g.multiply(draft.x(4), draft.dt()), half = g.multiply(g.constant(0.5), a);
-  // R(angle) v, each component times `size` and added to `to`.
-  const auto turned = [&](Node angle, Node size, Node to_x, Node to_y) {
-    const Node c = g.apply(expr::Op::Cos, angle), s = g.apply(expr::Op::Sin, angle);
-    const Node along = g.subtract(g.multiply(c, draft.x(1)), g.multiply(s, draft.x(3)));
-    const Node across = g.add(g.multiply(s, draft.x(1)), g.multiply(c, draft.x(3)));
-    return std::pair(g.add(to_x, g.multiply(size, along)), g.add(to_y, g.multiply(size, across)));
-  };
-  const auto [vx, vy] = turned(a, g.constant(1), g.constant(0), g.constant(0));
-  const auto [px, py] = turned(half, g.multiply(draft.dt(), sinc(g, half)), draft.x(0), draft.x(2));
-  draft.set_flow(noisy_known_flow(g, draft.symbols, f, {px, vx, py, vy, draft.x(4)}));
-  return draft;
+//
+// sin(h) / h must have a value and derivatives at 0 that are no quotients of zeros: h is never less
+// than `least`, and the quotient is divided by its value there. The error is below least^2 / 6
+// everywhere.
+PhysicalPrior coordinated_turn() {
+  System s;
+  s.states = {"y1", "y1_rate", "y2", "y2_rate", "turn_rate"};
+  s.define = {{"ax", "-turn_rate*y2_rate"},
+              {"ay", "turn_rate*y1_rate"},
+              {"angle", "turn_rate*dt"},
+              {"half", "angle/2"},
+              {"c", "cos(angle)"},
+              {"s", "sin(angle)"},
+              {"vx", "-s*y2_rate + c*y1_rate"},
+              {"vy", "c*y2_rate + s*y1_rate"},
+              {"least", "1e-5"},
+              {"h", "sqrt(half*half + least*least)"},
+              {"chord", "dt*(sin(h)/h/(sin(least)/least))"},
+              {"c_half", "cos(half)"},
+              {"s_half", "sin(half)"},
+              {"dx", "-s_half*y2_rate + c_half*y1_rate"},
+              {"dy", "c_half*y2_rate + s_half*y1_rate"}};
+  s.ode = {{"y1", "y1_rate"},
+           {"y1_rate", "ax"},
+           {"y2", "y2_rate"},
+           {"y2_rate", "ay"},
+           {"turn_rate", "0"}};
+  s.initial = {{"turn_rate", 0, 0.5}};
+  return {"coordinated-turn",
+          s,
+          {{"y2", "y2 + chord*dy"},
+           {"y2_rate", "vy"},
+           {"y1", "y1 + chord*dx"},
+           {"y1_rate", "vx"},
+           {"turn_rate", "turn_rate"}}};
+}
+
+// In the order they are listed to users.
+const std::vector<PhysicalPrior>& physical_priors() {
+  static const std::vector<PhysicalPrior> priors = {coordinated_turn(), lorenz(), linear_motion()};
+  return priors;
+}
+
+// y1, y2 and so on, as many as there are among the states.
+std::vector<std::string> own_channels(const System& system) {
+  std::vector<std::string> names;
+  for (std::string next = "y1"; std::ranges::find(system.states, next) != system.states.end();
+       next = "y" + std::to_string(names.size() + 1))
+    names.push_back(next);
+  return names;
+}
+
+// What a state is, by its name.
+StateKind kind_of(const std::string& state, const std::vector<std::string>& channels) {
+  const std::string_view name = state;
+  StateKind kind{-1, 0};
+  for (int derivative : {1, 2})
+    if (name.ends_with(derivative_suffix(derivative))) kind.derivative = derivative;
+  const std::string_view of =
+      name.substr(0, name.size() - derivative_suffix(kind.derivative).size());
+  const auto channel = std::ranges::find(channels, of);
+  if (channel != channels.end()) kind.channel = static_cast<int>(channel - channels.begin());
+  return kind;
+}
+
+void require_channels(const std::string& name, std::size_t found, std::size_t needed) {
+  if (found != needed)
+    throw ConfigError("prior " + name + " has " + std::to_string(needed) +
+                      " measured channels, but the data have " + std::to_string(found) +
+                      "; name the columns with measure");
+}
+
+// The system with the flow the user asks for.
+System integrated(System system, const Integration& asked) {
+  const bool is_matrix = !system.matrix.empty();
+  const std::string& flow = asked.flow;
+  if (!flow.empty() && flow != "taylor" && flow != "rk4" && !(flow == "frozen" && is_matrix))
+    throw ConfigError("flow = \"" + flow + "\", but it must be " + (is_matrix ? "frozen, " : "") +
+                      "taylor or rk4");
+  system.flow = flow;
+  if (asked.order > 0) system.order = asked.order;
+  if (asked.substeps > 0) system.substeps = asked.substeps;
+  return system;
 }
 
 }  // namespace
 
+std::vector<std::string> physical_names() {
+  std::vector<std::string> names;
+  for (const PhysicalPrior& prior : physical_priors()) names.push_back(prior.name);
+  return names;
+}
+
+std::vector<std::string> integrated_experts() {
+  std::vector<std::string> names;
+  for (const PhysicalPrior& prior : physical_priors())
+    if (prior.exact_flow.empty()) names.push_back(prior.name);
+  return names;
+}
+
 ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels) {
-  ExpertDraft draft = spec.name == "lorenz"          ? draft_lorenz(spec, channels)
-                      : spec.name == "linear-motion" ? draft_linear_motion(spec, channels)
-                                                     : draft_turn(channels);
-  draft.expert.name = spec.name;
-  draft.expert.physical = true;
+  const PhysicalPrior& prior =
+      *std::ranges::find(physical_priors(), spec.name, &PhysicalPrior::name);
+  const std::vector<std::string> own = own_channels(prior.system);
+  require_channels(prior.name, channels.size(), own.size());
+  ExpertDraft draft = prior.exact_flow.empty()
+                          ? draft_system(integrated(prior.system, spec.integration), own, {})
+                          : draft_exact_flow(prior.system, prior.exact_flow, own);
+  Expert& expert = draft.expert;
+  expert.name = prior.name;
+  for (std::size_t i = 0; i < expert.states.size(); ++i) {
+    const StateKind kind = kind_of(prior.system.states[i], own);
+    expert.states[i] = kind;
+    if (kind.channel >= 0)
+      expert.state_names[i] = channels[static_cast<std::size_t>(kind.channel)] +
+                              std::string(derivative_suffix(kind.derivative));
+  }
   return draft;
 }
 

@@ -1,4 +1,4 @@
-// An expert from a user's own equations.
+// An expert from equations: a user's own, or those of a named expert.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -21,11 +21,13 @@ int index_of(const std::vector<std::string>& names, const std::string& name) {
   return found == names.end() ? -1 : static_cast<int>(found - names.begin());
 }
 
-class SystemReader {
+class EquationReader {
  public:
-  SystemReader(const System& system, const std::vector<std::string>& channels,
-               const std::vector<std::string>& inputs)
-      : system_(system), channels_(channels), inputs_(inputs) {}
+  // `exact_flow`: where the derivatives lead over dt; empty: by integration.
+  EquationReader(const System& system, const std::vector<std::string>& channels,
+                 const std::vector<std::string>& inputs,
+                 const std::vector<Equation>& exact_flow = {})
+      : system_(system), channels_(channels), inputs_(inputs), exact_flow_(exact_flow) {}
 
   ExpertDraft read() {
     add_symbols();
@@ -171,8 +173,7 @@ class SystemReader {
     if (flow != "rk4" && flow != "taylor" && !(flow == "frozen" && is_matrix))
       throw ConfigError("system.flow = \"" + flow + "\", but it must be rk4" +
                         (is_matrix ? ", taylor or frozen" : " or taylor"));
-    check_range("system.order", system_.order, 1, 20);
-    check_range("system.substeps", system_.substeps, 1, 100);
+    check_ranges({flow, system_.order, system_.substeps}, "system.", 1);
     const Nodes A = is_matrix ? matrix() : Nodes{};
     if (flow == "frozen") {
       draft_.map = frozen_map(graph, symbols, A, system_.order);
@@ -180,14 +181,12 @@ class SystemReader {
     }
     const Nodes f =
         is_matrix ? matrix_times_state(graph, symbols, A) : per_state(system_.ode, "system.ode");
+    if (!exact_flow_.empty()) {
+      draft_.set_flow(noisy_known_flow(graph, symbols, f, per_state(exact_flow_, "system.flow")));
+      return;
+    }
     draft_.set_flow(flow == "rk4" ? noisy_rk4_flow(graph, symbols, f, system_.substeps)
                                   : noisy_taylor_flow(graph, symbols, f, system_.order));
-  }
-
-  static void check_range(const std::string& place, int value, int low, int high) {
-    if (value < low || value > high)
-      throw ConfigError(place + " = " + std::to_string(value) + ", but it must be in " +
-                        std::to_string(low) + ".." + std::to_string(high));
   }
 
   void set_measure() {
@@ -266,7 +265,8 @@ class SystemReader {
         words.insert(text.substr(begin, at - begin));
       }
     };
-    for (const auto* equations : {&system_.define, &system_.ode, &system_.next, &system_.measure})
+    for (const auto* equations :
+         {&system_.define, &system_.ode, &system_.next, &system_.measure, &exact_flow_})
       for (const Equation& each : *equations) add(each.text);
     for (const auto& row : system_.matrix)
       for (const std::string& entry : row) add(entry);
@@ -290,6 +290,7 @@ class SystemReader {
   const System& system_;
   const std::vector<std::string>& channels_;
   const std::vector<std::string>& inputs_;
+  const std::vector<Equation> exact_flow_;
   ExpertDraft draft_;
   expr::SymbolTable names_;
   std::vector<std::pair<std::string, Node>> placed_;  // every expression and where it stands
@@ -299,12 +300,17 @@ class SystemReader {
 
 ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs) {
-  return SystemReader(system, channels, inputs).read();
+  return EquationReader(system, channels, inputs).read();
+}
+
+ExpertDraft draft_exact_flow(const System& system, const std::vector<Equation>& flow,
+                             const std::vector<std::string>& channels) {
+  return EquationReader(system, channels, {}, flow).read();
 }
 
 std::string undefined_at(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs, const SystemState& state) {
-  SystemReader reader(system, channels, inputs);
+  EquationReader reader(system, channels, inputs);
   ExpertDraft draft = reader.read();
   std::vector<double> point = state.x;
   point.push_back(state.dt);

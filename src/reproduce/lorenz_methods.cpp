@@ -34,8 +34,8 @@ prior::ExpertSpec frozen() {
 // The flow by Runge and Kutta, and its derivative.
 prior::ExpertSpec flow_of(int substeps) {
   prior::ExpertSpec spec = frozen();
-  spec.flow = "rk4";
-  spec.substeps = substeps;
+  spec.integration.flow = "rk4";
+  spec.integration.substeps = substeps;
   return spec;
 }
 

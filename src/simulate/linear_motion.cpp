@@ -3,7 +3,6 @@
 #include <Eigen/Dense>
 #include <unsupported/Eigen/MatrixFunctions>
 
-#include "prior/linear_motion.hpp"
 #include "simulate/linear_system.hpp"
 
 namespace kalmia::simulation {
@@ -12,7 +11,7 @@ namespace {
 constexpr int kAxes = 2, kPerAxis = 3, kStates = kAxes * kPerAxis;
 
 Eigen::Matrix3d axis_matrix(LinearMotion variant) {
-  const double c = prior::kLinearMotionC, tau = prior::kLinearMotionTau;
+  constexpr double c = 0.06, tau = 0.17;
   Eigen::Matrix3d A;
   A << 0, 1, 0,  //
       0, -c, 1,  //
@@ -60,7 +59,7 @@ LinearModel linear_motion_model(double dt, double noise, LinearMotion variant) {
   return model;
 }
 
-std::unique_ptr<System> make_linear_motion(const SystemOptions& options) {
+std::unique_ptr<SimulatedSystem> make_linear_motion(const SimulatedSystemOptions& options) {
   return std::make_unique<LinearSystem>(
       std::vector<std::string>{"y1", "y1_rate", "y1_acceleration", "y2", "y2_rate",
                                "y2_acceleration"},

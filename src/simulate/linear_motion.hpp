@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kalmia/classical.hpp"
-#include "simulate/system.hpp"
+#include "simulate/simulated_system.hpp"
 
 namespace kalmia::simulation {
 
@@ -33,6 +33,6 @@ LinearModel linear_motion_model(double dt = 1, double noise = 0.5,
                                 LinearMotion variant = LinearMotion::Corrected);
 
 /// The system under simulation.
-std::unique_ptr<System> make_linear_motion(const SystemOptions& options);
+std::unique_ptr<SimulatedSystem> make_linear_motion(const SimulatedSystemOptions& options);
 
 }  // namespace kalmia::simulation

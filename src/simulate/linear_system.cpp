@@ -38,7 +38,7 @@ Eigen::MatrixXd stationary_covariance(const Eigen::MatrixXd& F, const Eigen::Mat
 
 LinearSystem::LinearSystem(std::vector<std::string> state_names, std::vector<int> measured,
                            const LinearModel& model)
-    : System(std::move(state_names), std::move(measured)),
+    : SimulatedSystem(std::move(state_names), std::move(measured)),
       F_(Eigen::Map<const RowMajor>(model.F.data(), model.state_dim, model.state_dim)),
       Q_root_(square_root(model.Q, model.state_dim, "Q")),
       P0_root_(square_root(model.P0, model.state_dim, "P0")),

@@ -4,7 +4,7 @@
 #include <Eigen/Dense>
 
 #include "kalmia/classical.hpp"
-#include "simulate/system.hpp"
+#include "simulate/simulated_system.hpp"
 
 namespace kalmia::simulation {
 
@@ -15,7 +15,7 @@ Eigen::MatrixXd stationary_covariance(const Eigen::MatrixXd& F, const Eigen::Mat
 
 /// x[0] ~ N(x0, P0), x[k] = F x[k-1] + N(0, Q), of a model whose rows of H each select one state.
 /// Throws NumericalError if Q or P0 is not positive definite.
-class LinearSystem : public System {
+class LinearSystem : public SimulatedSystem {
  public:
   LinearSystem(std::vector<std::string> state_names, std::vector<int> measured,
                const LinearModel& model);

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "simulate/system.hpp"
+#include "simulate/simulated_system.hpp"
 
 namespace kalmia::simulation {
 
@@ -22,10 +22,10 @@ void lorenz_flow(double time, double max_step, std::array<double, 3>& x);
 /// it has forgotten all but the attractor.
 ///
 /// Paper: Sec. 8.2, which integrates with a step of 1e-5.
-class Lorenz : public System {
+class Lorenz : public SimulatedSystem {
  public:
-  explicit Lorenz(const SystemOptions& options)
-      : System({"y1", "y2", "y3"}, {0, 1, 2}), dt_(options.dt) {}
+  explicit Lorenz(const SimulatedSystemOptions& options)
+      : SimulatedSystem({"y1", "y2", "y3"}, {0, 1, 2}), dt_(options.dt) {}
   void start(RandomStream& random, std::span<double> x) override;
   void advance(RandomStream& random, std::span<double> x) override;
 

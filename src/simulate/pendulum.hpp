@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "simulate/system.hpp"
+#include "simulate/simulated_system.hpp"
 
 namespace kalmia::simulation {
 
@@ -27,10 +27,10 @@ void pendulum_flow(const PendulumConstants& constants, double torque, double tim
 /// the state at the next step is an exact function of the last one and the torque, and in the limit
 /// of short steps the torque is white noise of the given intensity. In the limit of small swings
 /// the rate has the variance intensity / (2 damping).
-class Pendulum : public System {
+class Pendulum : public SimulatedSystem {
  public:
-  explicit Pendulum(const SystemOptions& options, const PendulumConstants& constants = {})
-      : System({"y1", "y1_rate"}, {0}), dt_(options.dt), constants_(constants) {}
+  explicit Pendulum(const SimulatedSystemOptions& options, const PendulumConstants& constants = {})
+      : SimulatedSystem({"y1", "y1_rate"}, {0}), dt_(options.dt), constants_(constants) {}
   void start(RandomStream& random, std::span<double> x) override;
   void advance(RandomStream& random, std::span<double> x) override;
 

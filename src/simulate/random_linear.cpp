@@ -49,7 +49,7 @@ LinearModel random_linear_model(int states, int measured, double noise, std::uin
   return model;
 }
 
-std::unique_ptr<System> make_random_linear(const SystemOptions& options) {
+std::unique_ptr<SimulatedSystem> make_random_linear(const SimulatedSystemOptions& options) {
   std::vector<std::string> names;
   for (int i = 1; i <= options.states; ++i)
     names.push_back(fmt::format("{}{}", i <= options.measured ? 'y' : 'x', i));

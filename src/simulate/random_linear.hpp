@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "kalmia/classical.hpp"
-#include "simulate/system.hpp"
+#include "simulate/simulated_system.hpp"
 
 namespace kalmia::simulation {
 
@@ -19,6 +19,6 @@ inline constexpr double kRandomLinearRadius = 0.95;
 LinearModel random_linear_model(int states, int measured, double noise, std::uint64_t seed);
 
 /// The system under simulation. Its steps have no length: dt sets the time axis alone.
-std::unique_ptr<System> make_random_linear(const SystemOptions& options);
+std::unique_ptr<SimulatedSystem> make_random_linear(const SimulatedSystemOptions& options);
 
 }  // namespace kalmia::simulation

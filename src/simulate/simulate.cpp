@@ -10,15 +10,15 @@
 #include "simulate/lorenz.hpp"
 #include "simulate/pendulum.hpp"
 #include "simulate/random_linear.hpp"
+#include "simulate/simulated_system.hpp"
 #include "simulate/sinusoids.hpp"
-#include "simulate/system.hpp"
 #include "simulate/van_der_pol.hpp"
 
 namespace kalmia {
 namespace {
 
-using simulation::System;
-using simulation::SystemOptions;
+using simulation::SimulatedSystem;
+using simulation::SimulatedSystemOptions;
 
 // A field with this value takes the system's default.
 constexpr double kDefault = -1;
@@ -36,11 +36,11 @@ struct Definition {
   const char* description;
   double dt;
   double noise;
-  std::unique_ptr<System> (*make)(const SystemOptions& options);
+  std::unique_ptr<SimulatedSystem> (*make)(const SimulatedSystemOptions& options);
 };
 
 template <typename Type>
-std::unique_ptr<System> make(const SystemOptions& options) {
+std::unique_ptr<SimulatedSystem> make(const SimulatedSystemOptions& options) {
   return std::make_unique<Type>(options);
 }
 
@@ -129,13 +129,13 @@ const std::vector<SystemInfo>& simulated_systems() {
 Dataset simulate(const std::string& system, const SimulateOptions& options) {
   const Definition& definition = find(system);
   check(system, options);
-  SystemOptions chosen;
+  SimulatedSystemOptions chosen;
   chosen.dt = options.dt == kDefault ? definition.dt : options.dt;
   chosen.noise = options.noise == kDefault ? definition.noise : options.noise;
   chosen.states = options.states;
   chosen.measured = options.measured;
   chosen.seed = options.seed;
-  const std::unique_ptr<System> made = definition.make(chosen);
+  const std::unique_ptr<SimulatedSystem> made = definition.make(chosen);
   const std::vector<int>& measured = made->measured();
   const std::size_t N = made->state_names().size(), M = measured.size();
   check_size(system, options, N + M + 1);

@@ -10,7 +10,8 @@ constexpr double kLowest = 0.005, kHighest = 0.05;
 
 }  // namespace
 
-Sinusoids::Sinusoids(const SystemOptions& options) : System({"y1"}, {0}), dt_(options.dt) {
+Sinusoids::Sinusoids(const SimulatedSystemOptions& options)
+    : SimulatedSystem({"y1"}, {0}), dt_(options.dt) {
   RandomStream random(options.seed, "sinusoids system");
   for (std::size_t i = 0; i < kTerms; ++i) {
     const double place = (static_cast<double>(i) + random.uniform()) / kTerms;

@@ -3,18 +3,18 @@
 
 #include <array>
 
-#include "simulate/system.hpp"
+#include "simulate/simulated_system.hpp"
 
 namespace kalmia::simulation {
 
 /// signal(t) = sum over i of sin(2 pi f_i t + phase_i), three terms. The frequencies belong to the
 /// seed: one from each third of [0.005, 0.05] on a logarithmic scale, in cycles per unit of time.
 /// The phases belong to the series.
-class Sinusoids : public System {
+class Sinusoids : public SimulatedSystem {
  public:
   static constexpr std::size_t kTerms = 3;
 
-  explicit Sinusoids(const SystemOptions& options);
+  explicit Sinusoids(const SimulatedSystemOptions& options);
   const std::array<double, kTerms>& frequencies() const { return frequencies_; }
   void start(RandomStream& random, std::span<double> x) override;
   void advance(RandomStream& random, std::span<double> x) override;

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "simulate/system.hpp"
+#include "simulate/simulated_system.hpp"
 
 namespace kalmia::simulation {
 
@@ -17,10 +17,10 @@ inline constexpr double kVanDerPolSubstep = 2e-3;
 void van_der_pol_flow(double mu, double time, double max_step, std::array<double, 2>& x);
 
 /// The position is measured. A series starts anywhere on the limit cycle.
-class VanDerPol : public System {
+class VanDerPol : public SimulatedSystem {
  public:
-  explicit VanDerPol(const SystemOptions& options)
-      : System({"y1", "y1_rate"}, {0}), dt_(options.dt) {}
+  explicit VanDerPol(const SimulatedSystemOptions& options)
+      : SimulatedSystem({"y1", "y1_rate"}, {0}), dt_(options.dt) {}
   void start(RandomStream& random, std::span<double> x) override;
   void advance(RandomStream& random, std::span<double> x) override;
 

@@ -494,9 +494,9 @@ class Fitter {
     const ModelOptions& model = options_.model;
     prior::ExpertSpec spec;
     spec.name = name;
-    spec.flow = model.flow;
-    spec.order = model.order;
-    spec.substeps = model.substeps;
+    const bool lagged = name == "ar";
+    spec.integration = {model.flow, lagged ? 0 : model.order, model.substeps};
+    spec.lags = lagged ? model.order : 0;
     spec.latent = model.latent;
     if (name == "system") spec.system = model.system;
     spec.degree = model.departure_degree;

@@ -2,10 +2,12 @@
 //
 // Seed and threads are options of every command, whether anything is random or not. What only the
 // data decide (too few of them for networks, inputs that nothing reads) is said by the summary.
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "kalmia/fit.hpp"
+#include "prior/expert.hpp"
 
 namespace kalmia {
 namespace {
@@ -17,11 +19,21 @@ using Reasons = std::map<std::string, std::string>;
 
 constexpr const char* kNoNetworks = "hidden = 0, so there are no networks";
 
+// "it is for the priors a, b and c", of two or more.
+std::string for_priors(const std::vector<std::string>& names) {
+  std::string text = "it is for the priors " + names.front();
+  for (std::size_t i = 1; i < names.size(); ++i)
+    text += (i + 1 < names.size() ? ", " : " and ") + names[i];
+  return text;
+}
+
 Reasons idle_in_model(const ModelOptions& o) {
   Reasons idle;
-  if (o.prior != "lorenz" && o.prior != "linear-motion") {
-    idle["flow"] = idle["substeps"] = "it is for the priors lorenz and linear-motion";
-    if (o.prior != "ar") idle["order"] = "it is for the priors ar, lorenz and linear-motion";
+  std::vector<std::string> integrated = prior::integrated_experts();
+  if (std::ranges::find(integrated, o.prior) == integrated.end()) {
+    idle["flow"] = idle["substeps"] = for_priors(integrated);
+    integrated.insert(integrated.begin(), "ar");
+    if (o.prior != "ar") idle["order"] = for_priors(integrated);
   } else if (o.flow == "rk4") {
     idle["order"] = "flow = rk4 has no Taylor series; it is for frozen and taylor";
   } else {

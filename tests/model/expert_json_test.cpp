@@ -25,9 +25,10 @@ void expect_same(const std::vector<Equation>& a, const std::vector<Equation>& b)
 
 void expect_same(const prior::ExpertSpec& a, const prior::ExpertSpec& b) {
   EXPECT_EQ(a.name, b.name);
-  EXPECT_EQ(a.flow, b.flow);
-  EXPECT_EQ(a.order, b.order);
-  EXPECT_EQ(a.substeps, b.substeps);
+  EXPECT_EQ(a.integration.flow, b.integration.flow);
+  EXPECT_EQ(a.integration.order, b.integration.order);
+  EXPECT_EQ(a.integration.substeps, b.integration.substeps);
+  EXPECT_EQ(a.lags, b.lags);
   EXPECT_EQ(a.departure, b.departure);
   EXPECT_EQ(a.degree, b.degree);
   EXPECT_EQ(a.frame.centre, b.frame.centre);
@@ -76,9 +77,7 @@ TEST(ExpertJson, ANamedPriorIsItsName) {
 TEST(ExpertJson, RoundTrip) {
   prior::ExpertSpec spec;
   spec.name = "lorenz";
-  spec.flow = "rk4";
-  spec.order = 3;
-  spec.substeps = 4;
+  spec.integration = {"rk4", 3, 4};
   spec.departure = 0.1;
   expect_same(spec, again(spec));
   spec.degree = 3;
@@ -103,6 +102,22 @@ TEST(ExpertJson, RoundTrip) {
   s.measure = {{"across", "\"quoted\" sin(angle)"}};
   s.initial = {{"rate", -1.5, 0.1}};
   expect_same(spec, again(spec));
+}
+
+// The keys of model files stay, whatever the fields are called.
+TEST(ExpertJson, KeysAreThoseOfOlderFiles) {
+  const std::string lorenz = R"({"name":"lorenz","flow":"rk4","order":3,"substeps":4})";
+  const prior::ExpertSpec spec = expert_from_json(Json::parse(lorenz));
+  EXPECT_EQ(spec.integration.flow, "rk4");
+  EXPECT_EQ(spec.integration.order, 3);
+  EXPECT_EQ(spec.integration.substeps, 4);
+  EXPECT_EQ(spec.lags, 0);
+  EXPECT_EQ(expert_json(spec).dump(), lorenz);
+  const std::string lagged = R"({"name":"ar","order":5,"substeps":1})";
+  const prior::ExpertSpec ar = expert_from_json(Json::parse(lagged));
+  EXPECT_EQ(ar.lags, 5);
+  EXPECT_EQ(ar.integration.order, 0);
+  EXPECT_EQ(expert_json(ar).dump(), lagged);
 }
 
 TEST(ExpertJson, WhatIsMissingOrOfAWrongTypeIsRefused) {

@@ -42,6 +42,12 @@ std::vector<std::string> parameter_names(const Expert& expert) {
   return names;
 }
 
+TEST(ExpertDraft, DerivativesHaveNames) {
+  EXPECT_EQ(derivative_suffix(0), "");
+  EXPECT_EQ(derivative_suffix(1), "_rate");
+  EXPECT_EQ(derivative_suffix(2), "_acceleration");
+}
+
 TEST(ExpertDraft, ParametersAreNumberedInTheirOrder) {
   ExpertDraft draft = draft_of(kChain);
   ExpertParameter first, second;

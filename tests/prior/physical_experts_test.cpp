@@ -3,10 +3,11 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kalmia/error.hpp"
-#include "prior/expert.hpp"
+#include "prior/expert_draft.hpp"
 #include "prior/prior_cases.hpp"
 #include "support/expert_spec.hpp"
 #include "support/scratch_folder.hpp"
@@ -112,6 +113,7 @@ TEST(PhysicalExperts, CoordinatedTurn) {
   EXPECT_EQ(expert.measured_state, (std::vector<int>{0, 2}));
   EXPECT_EQ(expert.H, (std::vector<double>{1, 0, 0, 0, 0, 0, 0, 1, 0, 0}));
   EXPECT_EQ(expert.states[4].channel, -1);
+  EXPECT_TRUE(expert.parameters.empty() && expert.unused.empty() && expert.emission == nullptr);
   ASSERT_EQ(expert.initial.size(), 1u);
   EXPECT_EQ(expert.initial[0].name, "turn_rate");
   const Point at{Vector{{10, 3, -5, 4, 0.3}}, 0.2};
@@ -144,6 +146,55 @@ TEST(PhysicalExperts, ACoordinatedTurnKeepsTheSpeed) {
     EXPECT_NEAR(std::hypot(at.x(1), at.x(3)), 5, 1e-9) << rate;
     EXPECT_LE(std::hypot(at.x(0) - 10, at.x(2) + 5), 500 * 5 + 1e-6) << rate;
   }
+}
+
+// Channels are called as the data's columns are, also where no expression could hold the name.
+TEST(PhysicalExperts, StatesAreCalledAfterTheColumns) {
+  const std::vector<std::string> columns = {"height [m]", "2nd"};
+  const Expert motion = make_expert(test::named("linear-motion"), columns);
+  EXPECT_EQ(motion.state_names,
+            (std::vector<std::string>{"height [m]", "height [m]_rate", "height [m]_acceleration",
+                                      "2nd", "2nd_rate", "2nd_acceleration"}));
+  EXPECT_EQ(motion.measured_state, (std::vector<int>{0, 3}));
+  const Expert turn = make_expert(test::named("coordinated-turn"), columns);
+  EXPECT_EQ(turn.state_names, (std::vector<std::string>{"height [m]", "height [m]_rate", "2nd",
+                                                        "2nd_rate", "turn_rate"}));
+  const auto kinds = [](const Expert& expert) {
+    std::vector<std::pair<int, int>> all;
+    for (const StateKind& each : expert.states) all.emplace_back(each.channel, each.derivative);
+    return all;
+  };
+  using Kinds = std::vector<std::pair<int, int>>;
+  EXPECT_EQ(kinds(motion), (Kinds{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));
+  EXPECT_EQ(kinds(turn), (Kinds{{0, 0}, {0, 1}, {1, 0}, {1, 1}, {-1, 1}}));
+  EXPECT_EQ(kinds(make_expert(test::named("lorenz"), {"c", "y1", "a"})),
+            (Kinds{{0, 0}, {1, 0}, {2, 0}}));
+}
+
+// To the bit: a user who writes the equations gets the same map. Nothing is learned of either.
+TEST(PhysicalExperts, AreWhatAUserWouldWrite) {
+  System s;
+  s.states = kThree;
+  s.matrix = {{"-10", "10", "0"}, {"28 - z", "-1", "0"}, {"y", "0", "-8/3"}};
+  for (const char* flow : {"frozen", "taylor", "rk4"}) {
+    s.flow = flow;
+    s.order = 3;
+    s.substeps = 2;
+    const Expert named = make_expert(test::named("lorenz", 3, flow, 2), kThree);
+    const Expert own = make_expert(test::equations(s), kThree);
+    const LocalMap a = local_map(named, kAt), b = local_map(own, kAt);
+    EXPECT_EQ(a.F, b.F) << flow;
+    EXPECT_EQ(a.e, b.e) << flow;
+    EXPECT_TRUE(named.parameters.empty() && named.unused.empty() && named.emission == nullptr);
+    EXPECT_EQ(named.linear, own.linear);
+    EXPECT_EQ(named.H, own.H);
+  }
+}
+
+TEST(PhysicalExperts, TheListSaysWhichAreIntegrated) {
+  EXPECT_EQ(physical_names(),
+            (std::vector<std::string>{"coordinated-turn", "lorenz", "linear-motion"}));
+  EXPECT_EQ(integrated_experts(), (std::vector<std::string>{"lorenz", "linear-motion"}));
 }
 
 TEST(PhysicalExperts, WhatDoesNotFitIsRefused) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kalmia/error.hpp"
-#include "prior/expert.hpp"
+#include "prior/expert_draft.hpp"
 #include "prior/prior_cases.hpp"
 #include "support/expert_spec.hpp"
 #include "support/scratch_folder.hpp"
@@ -145,6 +145,27 @@ TEST(SystemExpert, NextIsTheMapItself) {
 }
 
 // Columns without an expression measure the states of their names, in the columns' order.
+// dx/dt = -2 x, whose flow is known. Noise along it has the variance (1 - exp(-4 dt)) / 4, of which
+// Simpson's rule leaves an error of order dt^5.
+TEST(SystemExpert, AFlowThatIsKnownIsTakenAsItIs) {
+  System s;
+  s.states = {"x"};
+  s.ode = {{"x", "-2*x"}};
+  ExpertDraft draft = draft_exact_flow(s, {{"x", "exp(-2*dt)*x"}}, {"x"});
+  const Expert expert = finish(draft, test::named("system"));
+  const Point at{Vector{{3}}, 0.1};
+  EXPECT_DOUBLE_EQ(local_map(expert, at).F(0, 0), std::exp(-0.2));
+  EXPECT_EQ(local_map(expert, at).e(0), 0);
+  ASSERT_EQ(draft.noise.size(), 3u);
+  double variance = 0;
+  for (const NoiseTerm& term : draft.noise) {
+    const Vector found = values(draft.graph, draft.symbols, {term.weight, term.W[0]}, at);
+    variance += found(0) * found(1) * found(1);
+  }
+  EXPECT_NEAR(variance, (1 - std::exp(-0.4)) / 4, 1e-6);
+  EXPECT_GT(std::abs(0.1 - (1 - std::exp(-0.4)) / 4), 1e-2);
+}
+
 TEST(SystemExpert, ColumnsMeasureTheStatesOfTheirNames) {
   System s;
   s.states = {"a", "b", "c"};

@@ -22,8 +22,8 @@ NonlinearModel lorenz() {
   model.state_dim = model.meas_dim = 3;
   prior::ExpertSpec flow;
   flow.name = "lorenz";
-  flow.flow = "rk4";
-  flow.substeps = 10;
+  flow.integration.flow = "rk4";
+  flow.integration.substeps = 10;
   model.transition = expert_function(flow, {"y1", "y2", "y3"}, 0.05);
   model.emission = [](std::span<const double> x, int, std::span<double> value,
                       std::span<double> J) {

@@ -17,8 +17,8 @@ const std::array<double, 3> kPoint{-5.2, -7.1, 21.4};
 NonlinearModel::Function lorenz(const std::string& flow, int substeps) {
   prior::ExpertSpec spec;
   spec.name = "lorenz";
-  spec.flow = flow;
-  spec.substeps = substeps;
+  spec.integration.flow = flow;
+  spec.integration.substeps = substeps;
   return expert_function(spec, {"a", "b", "c"}, kLorenzStep);
 }
 void lorenz_flow_map(int substeps, const std::array<double, 3>& x, std::array<double, 3>& value,

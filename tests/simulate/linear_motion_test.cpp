@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "kalmia/simulate.hpp"
+#include "prior/prior_cases.hpp"
+#include "support/expert_spec.hpp"
 
 namespace kalmia::simulation {
 namespace {
@@ -110,6 +112,17 @@ TEST(LinearMotion, TheSimulationFollowsTheModel) {
       const double scale = std::sqrt(model.Q[i * 6 + i] * model.Q[j * 6 + j]);
       EXPECT_NEAR(covariance[i * 6 + j] / scale, i == j ? 1 : 0, 0.035) << i << ", " << j;
     }
+}
+
+// The prior of the first order is I + A dt, with the same A.
+TEST(LinearMotion, ThePriorHasTheSameEquations) {
+  const std::vector<double> A = linear_motion_matrix();
+  const prior::Expert expert = prior::make_expert(test::named("linear-motion", 1), {"y1", "y2"});
+  const prior::LocalMap map = prior::local_map(expert, {prior::Vector::Zero(6), 1});
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j)
+      EXPECT_DOUBLE_EQ(map.F(i, j), A[static_cast<std::size_t>(i * 6 + j)] + (i == j ? 1 : 0))
+          << i << ", " << j;
 }
 
 TEST(LinearMotion, StatesAreNamedAndPositionsMeasured) {

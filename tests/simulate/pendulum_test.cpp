@@ -73,7 +73,7 @@ TEST(Pendulum, HalvingTheSubstepChangesNothingVisible) {
 TEST(Pendulum, WeakTorqueGivesTheLinearVariance) {
   PendulumConstants constants;
   constants.intensity = 1e-4;
-  SystemOptions options;
+  SimulatedSystemOptions options;
   options.dt = 0.05;
   Pendulum system(options, constants);
   RandomStream random(4, "pendulum test");

@@ -12,7 +12,7 @@ namespace kalmia::simulation {
 namespace {
 
 TEST(Sinusoids, FrequenciesAreApartAndBelongToTheSeed) {
-  SystemOptions options;
+  SimulatedSystemOptions options;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     options.seed = seed;
     const auto f = Sinusoids(options).frequencies();
@@ -39,7 +39,7 @@ TEST(Sinusoids, ThreeNotchesLeaveNothing) {
   options.dt = 0.5;
   options.seed = 12;
   const Dataset data = kalmia::simulate("sinusoids", options);
-  SystemOptions system;
+  SimulatedSystemOptions system;
   system.seed = 12;
   const auto frequencies = Sinusoids(system).frequencies();
   for (const Series& series : data.series) {

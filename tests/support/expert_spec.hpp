@@ -7,14 +7,14 @@
 
 namespace kalmia::test {
 
-/// An expert by its name, and what is asked of its flow.
+/// An expert by its name, and what is asked of its flow. Of ar, the order is the number of lags.
 inline prior::ExpertSpec named(const std::string& name, int order = 0, const std::string& flow = "",
                                int substeps = 0) {
   prior::ExpertSpec spec;
   spec.name = name;
-  spec.flow = flow;
-  spec.order = order;
-  spec.substeps = substeps;
+  const bool lagged = name == "ar";
+  spec.integration = {flow, lagged ? 0 : order, substeps};
+  spec.lags = lagged ? order : 0;
   return spec;
 }
 

@@ -21,8 +21,9 @@
 
 #include "engine/batch.hpp"
 #include "nn/adam.hpp"
-#include "prior/lorenz_matrix.hpp"
+#include "prior/expert.hpp"
 #include "support/encoders.hpp"
+#include "support/expert_spec.hpp"
 #include "support/isas.hpp"
 #include "support/lane_groups.hpp"
 #include "support/window_case.hpp"
@@ -207,10 +208,10 @@ void check_parity(const Shape& shape, bool recursive, bool two_sided, nn::Encode
     c.group.length.resize(static_cast<std::size_t>(shape.lanes), kSteps);
     std::fill(c.group.length.begin() + shape.used, c.group.length.end(), 0);
   }
-  const prior::TaylorMap lorenz(2, std::make_shared<prior::LorenzMatrix>());
+  const prior::Expert lorenz = prior::make_expert(test::named("lorenz"), {"y1", "y2", "y3"});
   StateModel<T> model = c.model();
   if (shape.expert == Expert::Lorenz) {
-    model.map = &lorenz;
+    model.map = lorenz.map.get();
     model.dt = kDt;
   }
   constexpr double kScale = 0.01;

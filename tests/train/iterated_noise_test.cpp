@@ -27,9 +27,7 @@ Dataset lorenz(int steps) {
 
 // The filter's noise covers its linearisation; the trajectory itself has none.
 TEST(IteratedNoise, IsLessThanTheFiltersWhereTheMapIsNotLinear) {
-  prior::ExpertSpec spec = test::named("lorenz", 0, "rk4");
-  spec.substeps = 2;
-  const Case c(lorenz(16000), spec);
+  const Case c(lorenz(16000), test::named("lorenz", 0, "rk4", 2));
   ThreadTeam team(2);
   const auto model = fitted(c, 0.5).alone<float>();
   const double share = find_iterated_noise(*model, c.scaled, c.everything(), team);

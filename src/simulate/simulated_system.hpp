@@ -12,7 +12,7 @@
 namespace kalmia::simulation {
 
 /// Options with the system's defaults filled in, checked.
-struct SystemOptions {
+struct SimulatedSystemOptions {
   double dt = 1;
   double noise = 0;
   int states = 0;
@@ -23,11 +23,11 @@ struct SystemOptions {
 /// A system that moves its state on by one step at a time. The system (matrices, frequencies) is
 /// the same for all series of a seed; a series' stream gives its start and its disturbances. Each
 /// step draws the same count of numbers, so that a longer simulation begins with the shorter one.
-class System {
+class SimulatedSystem {
  public:
-  System(std::vector<std::string> state_names, std::vector<int> measured)
+  SimulatedSystem(std::vector<std::string> state_names, std::vector<int> measured)
       : state_names_(std::move(state_names)), measured_(std::move(measured)) {}
-  virtual ~System() = default;
+  virtual ~SimulatedSystem() = default;
 
   /// A measured state has the name of its channel (y1, y2, ...), a derivative of it that name with
   /// _rate or _acceleration, as in the models that are fitted; so the two can be compared.

@@ -1,4 +1,4 @@
-#include "system_options.hpp"
+#include "equation_options.hpp"
 
 #include <fmt/format.h>
 
@@ -129,15 +129,15 @@ bool is_name(const std::string& text) {
 
 }  // namespace
 
-void SystemOptions::equations(Parser& parser, const char* name, const char* help,
-                              std::vector<Equation>& into) {
+void EquationOptions::equations(Parser& parser, const char* name, const char* help,
+                                std::vector<Equation>& into) {
   parser.option({name, "EQUATION", help, ""}, [this, name, &into](const Texts& texts) {
     note(name);
     for (const std::string& text : texts) into.push_back(OptionText{name, text, kEquation}.split());
   });
 }
 
-void SystemOptions::add_to(Parser& parser) {
+void EquationOptions::add_to(Parser& parser) {
   parser.group("Your own equations (docs/experts.md; --flow, --order and --substeps apply)");
   parser.option({"--states", "NAME,...", "the states (default: those of the equations)", ""},
                 [this](const Texts& texts) {
@@ -173,7 +173,7 @@ void SystemOptions::add_to(Parser& parser) {
                 });
 }
 
-void SystemOptions::apply_to(System& system, Places& places) const {
+void EquationOptions::apply_to(System& system, Places& places) const {
   if (!given_.states.empty()) {
     system.states = given_.states;
     places["system.states"] = places["prior system"] = "--states";

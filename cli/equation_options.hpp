@@ -16,7 +16,7 @@ namespace kalmia::cli {
 ///   equation  = NAME "=" EXPRESSION
 ///   parameter = NAME "=" NUMBER ("learn" | "in" [NUMBER] ".." [NUMBER])?
 ///   initial   = NAME "=" NUMBER "+-" NUMBER
-class SystemOptions {
+class EquationOptions {
  public:
   /// Must outlive the parsing, which throws ConfigError for text that does not follow the grammar.
   void add_to(Parser& parser);
