@@ -53,6 +53,7 @@ COVERED = {
     "reproduce/provenance": ("reproduce/result_json", "the part of the result that it makes"),
     "audio/denoise_report": ("audio/denoise", "the report that it returns, as text and JSON"),
     "model/calibration": ("model/model_file", "three factors, without code"),
+    "model/ensemble": ("model/model_file", "what that file holds"),
     "model/tensor_file": ("model/model_file", "the layout of that file"),
     "model/records": ("model/window", "where things lie on a window's tapes"),
     "model/stream_encoder": ("model/stream", "the encoders' part of a streaming step"),

@@ -265,6 +265,13 @@ double mixed_nll(const std::vector<std::vector<std::vector<double>>>& of_members
 
 }  // namespace
 
+void check_one_noise(const Model::Impl& model, const Dataset& data) {
+  if (data.std_names.empty() || !model.calibration) return;
+  throw ConfigError((data.source.empty() ? std::string("the data") : data.source) +
+                    ": the data say how noisy each value is, but the model's covariances are "
+                    "calibrated for one noise; fit without calibrate, or leave noise_columns out");
+}
+
 bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing, bool weighted) {
   if (smoothing.method != "auto") return smoothing.method != "linearized";
   return smoothing.iterations == 0 && !weighted && !model.trained_smoother().empty();
@@ -272,8 +279,9 @@ bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothin
 
 Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
                  const SmoothOptions& smoothing) {
+  check_one_noise(model, data);
   smoothing.validate(model.trained_smoother());
-  if (smoothing.iterations > 0 && !model.learned->description().recursive)
+  if (smoothing.iterations > 0 && !model.first().description().recursive)
     throw ConfigError("iterations = " + std::to_string(smoothing.iterations) +
                       ", but a recurrent filter has no expert map to linearise again");
   const bool networks = smooths_by_networks(model, smoothing, !data.std_names.empty());
@@ -281,20 +289,20 @@ Combined combine(const Model::Impl& model, const Dataset& data, int threads, con
     throw ConfigError("the " + smoothing.method +
                       " smoother does not use the noise of each value (noise_columns); smooth with "
                       "method = linearized");
-  const auto members = model.members();
-  const bool noise = model.calibration().has_value();
+  const auto& members = model.members;
+  const bool noise = model.calibration.has_value();
   if (members.size() == 1)
     return run_member(*members[0], data, threads, parts, smoothing, noise).combined;
 
   // A posterior of the smoother's networks is that of the members that have them.
   SmoothOptions of_members = smoothing;
   of_members.method = networks ? "auto" : "linearized";
-  const auto M = static_cast<std::size_t>(model.learned->meas_dim());
+  const auto M = static_cast<std::size_t>(model.first().meas_dim());
   MemberResult mixed;
   Combined& result = mixed.combined;
   std::vector<std::vector<std::vector<double>>> nll;
   int count = 0, smoothed = 0;
-  for (const model::LearnedModel<float>* member : members) {
+  for (const auto& member : members) {
     Parts wanted = parts;
     wanted.smoothed = parts.smoothed && (!networks || member->smoother() != nullptr);
     wanted.left_out = parts.left_out && wanted.smoothed;
@@ -331,7 +339,7 @@ Combined combine(const Model::Impl& model, const Dataset& data, int threads, con
 }
 
 Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& smoothing) {
-  const auto& calibration = model.impl().calibration();
+  const auto& calibration = model.impl().calibration;
   Analysis analysis = std::move(combined.analysis);
   if (!calibration) return analysis;
   for (std::size_t s = 0; s < analysis.filtered.series.size(); ++s)
@@ -359,7 +367,7 @@ Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& 
 
 Analysis analyse(const Model& model, const Dataset& data, int threads, Parts parts,
                  const SmoothOptions& smoothing) {
-  parts.innovations = parts.innovations || model.impl().calibration().has_value();
+  parts.innovations = parts.innovations || model.impl().calibration.has_value();
   Analysis analysis =
       calibrated(model, combine(model.impl(), data, threads, parts, smoothing), smoothing);
   require_usable(data.source, analysis.filtered);

@@ -32,6 +32,10 @@ struct Combined {
 Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
                  const SmoothOptions& smoothing);
 
+/// The factors of a calibrated model were found for one noise. Throws ConfigError if it is, and the
+/// data say how noisy each value is.
+void check_one_noise(const Model::Impl& model, const Dataset& data);
+
 /// The smoother that `smoothing` asks for has networks of its own. They do not know the noise of
 /// each value (`weighted`): `auto` is then linearized.
 bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing, bool weighted);

@@ -28,9 +28,10 @@ Analysis Model::analyse(const Dataset& data, int threads, const SmoothOptions& o
 }
 
 std::optional<double> Model::leak(const Dataset& data, int threads) const {
+  infer::check_one_noise(*impl_, data);
   double sum = 0;
   int count = 0;
-  for (const auto* member : impl_->members()) {
+  for (const auto& member : impl_->members) {
     if (member->smoother() == nullptr) continue;
     const model::EvenSteps even = infer::even_steps(*member, data);
     const double leak = infer::SeriesRun(*member, even.data(), threads).leak();

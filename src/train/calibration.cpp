@@ -165,9 +165,7 @@ std::vector<double> measured_states(const model::LearnedModel<float>& model,
   return y;
 }
 
-bool has_networks(const Model::Impl& model) {
-  return model.learned->description().hidden > 1 || !model.learned->description().decoder.empty();
-}
+bool has_networks(const Model::Impl& model) { return !model.first().is_static(); }
 
 }  // namespace
 
@@ -194,7 +192,7 @@ Response own_response(const Model& model, const Dataset& data, std::span<const i
           infer::combine(model.impl(), moved, threads, {.smoothed = true}, smoothing)
               .analysis.smoothed;
       for (std::size_t s = 0; s < moved.series.size(); ++s) {
-        const std::vector<double> seen = measured_states(*model.impl().learned, smoothed.series[s]);
+        const std::vector<double> seen = measured_states(model.impl().first(), smoothed.series[s]);
         for (std::size_t i = static_cast<std::size_t>(first[s]) * M; i < seen.size(); ++i)
           if (!std::isnan(data.series[s].y[i]))
             sum += direction * signs[s][i] * seen[i] / std::sqrt(R[i % M * (M + 1)]);

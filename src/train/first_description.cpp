@@ -33,8 +33,9 @@ prior::ExpertSpec expert_spec(const ModelOptions& model, const std::string& name
   return spec;
 }
 
-// The columns, as later data are to be read.
-DataOptions data_options(const FitContext& fit) {
+}  // namespace
+
+DataOptions columns_of(const FitContext& fit) {
   const Dataset& data = fit.data.training();
   DataOptions columns = fit.data_options;
   columns.measure = data.y_names;
@@ -44,8 +45,6 @@ DataOptions data_options(const FitContext& fit) {
     columns.noise_columns.resize(1);
   return columns;
 }
-
-}  // namespace
 
 model::ModelDescription first_description(const FitContext& fit, const std::string& prior) {
   const Dataset& data = fit.data.training();
@@ -63,7 +62,6 @@ model::ModelDescription first_description(const FitContext& fit, const std::stri
                                         : parse_tails(options.tails);
   d.encoder = nn::encoder_of_name(options.encoder);
   d.taps = options.taps;
-  d.data = data_options(fit);
   if (d.prior.degree > 1) {
     model::ModelDescription plain = d;
     plain.prior.departure = 0;

@@ -1,4 +1,4 @@
-// The description that the fit of a model begins with.
+// What is said of a model before anything is learned.
 #pragma once
 
 #include <string>
@@ -11,5 +11,8 @@ namespace kalmia::train {
 /// Of a model with the expert map `prior`: all that data and options say before anything is
 /// learned. Throws ConfigError for options that contradict the map.
 model::ModelDescription first_description(const FitContext& fit, const std::string& prior);
+
+/// How the columns of later data are to be read.
+DataOptions columns_of(const FitContext& fit);
 
 }  // namespace kalmia::train

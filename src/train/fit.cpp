@@ -6,6 +6,7 @@
 #include "infer/model_impl.hpp"
 #include "kalmia/error.hpp"
 #include "train/calibration_stage.hpp"
+#include "train/first_description.hpp"
 #include "train/fit_context.hpp"
 #include "train/fit_data.hpp"
 #include "train/fit_notes.hpp"
@@ -55,6 +56,10 @@ train::TrainedMembers members_of(const FitContext& fit, const train::TrainingCon
   if (fit.little_data()) return without(StopReason::LittleData);
   if (training.bound.is_beaten_by(chosen.score)) return without(StopReason::NoisePredicted);
   return train::train_members(training, chosen.fitted, fit.noise, chosen.score);
+}
+
+Model model_of(model::Ensemble ensemble) {
+  return Model(std::make_shared<Model::Impl>(std::move(ensemble)));
 }
 
 bool wants_smoother(const FitContext& fit) {
@@ -113,22 +118,18 @@ FitResult fit_checked(const train::FitData& data, const FitOptions& options,
       summary);
 
   // All of them together.
-  // What is found out about the whole goes into the first member.
-  model::LearnedModel<float>& first = *members[0].model;
-  auto impl = std::make_shared<Model::Impl>();
-  impl->learned = std::move(members[0].model);
-  for (std::size_t j = 1; j < members.size(); ++j)
-    impl->others.push_back(std::move(members[j].model));
-  const Model whole(impl);
+  model::Ensemble ensemble;
+  for (train::Member& member : members) ensemble.members.push_back(std::move(member.model));
+  ensemble.data = train::columns_of(fit);
   if (options.model.calibrate) {
-    train::FoundCalibration found = train::calibrate(fit, whole);
+    train::FoundCalibration found = train::calibrate(fit, model_of(ensemble));
     add(std::move(found.notes), summary);
     summary.calibration = std::move(found.factors);
-    if (found.calibration) first.set_calibration(*found.calibration);
+    ensemble.calibration = found.calibration;
   }
   summary.message = train::message_of(options, summary);
-  first.set_summary(train::stored_summary_json(options, summary));
-  return {whole, summary};
+  ensemble.summary_json = train::stored_summary_json(options, summary);
+  return {model_of(std::move(ensemble)), std::move(summary)};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ FitOptions small_options() {
   return options;
 }
 
-std::string bytes_of(const Model& model) { return model::model_file_bytes(*model.impl().learned); }
+std::string bytes_of(const Model& model) { return model::model_file_bytes(model.impl()); }
 
 Dataset simulated(const std::string& system, int steps, int series = 1, std::uint64_t seed = 1) {
   SimulateOptions options;
@@ -64,7 +64,7 @@ TEST(Fit, ARecurrentFilterLearnsWhatTheStaticOneDoesNotKnow) {
   const FitResult result = fit(data, options);
   EXPECT_TRUE(result.summary.networks.kept);
   EXPECT_LT(result.summary.best_held_out, result.summary.static_model.held_out - 0.05);
-  EXPECT_FALSE(result.model.impl().learned->description().recursive);
+  EXPECT_FALSE(result.model.impl().first().description().recursive);
   // Through its file it filters alike.
   const ScratchFolder folder;
   result.model.save(folder.file("m.kalmia"));
@@ -81,7 +81,7 @@ TEST(Fit, ARecurrentFilterThatIsNotBetterLeavesTheStaticModel) {
   const FitResult result = fit(data, options);
   EXPECT_FALSE(result.summary.networks.kept);
   EXPECT_EQ(result.summary.best_held_out, result.summary.static_model.held_out);
-  EXPECT_TRUE(result.model.impl().learned->description().recursive);
+  EXPECT_TRUE(result.model.impl().first().description().recursive);
   // It could not have told the rate.
   ASSERT_FALSE(result.summary.notes.empty());
   EXPECT_EQ(result.summary.notes.back(),
@@ -331,7 +331,7 @@ TEST(Fit, LittleDataAreNotCalibrated) {
   options.model.calibrate = true;
   const FitResult result = fit(dataset_of({local_level(100, 1, 4, 3)}), options);
   EXPECT_TRUE(result.summary.calibration.empty());
-  EXPECT_FALSE(result.model.impl().calibration());
+  EXPECT_FALSE(result.model.impl().calibration);
   EXPECT_NE(result.summary.brief().find("not calibrated"), std::string::npos);
 }
 

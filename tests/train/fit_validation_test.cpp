@@ -32,7 +32,7 @@ FitOptions small_options() {
 }
 
 std::string bytes_of(const FitResult& result) {
-  return model::model_file_bytes(*result.model.impl().learned);
+  return model::model_file_bytes(result.model.impl());
 }
 
 std::string message_of(const Dataset& data, const Dataset& validation) {

@@ -6,6 +6,7 @@
 
 #include "infer/model_impl.hpp"
 #include "model/model_file.hpp"
+#include "support/ensembles.hpp"
 #include "train/fusion_cases.hpp"
 #include "train/smoother_trainer.hpp"
 
@@ -39,7 +40,7 @@ struct Stage : SmootherTraining {
 
 TEST(FusionTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
   Stage s(oscillator(2000));
-  const std::string before = model::model_file_bytes(*s.model);
+  const std::string before = test::file_bytes(*s.model);
   std::string stage;
   s.train(s.team, [&](FitProgress& now) {
     stage = now.stage;
@@ -57,7 +58,7 @@ TEST(FusionTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
   EXPECT_NEAR(s.smoother_loss(s.c.scaled, s.split.held_out), s.summary.held_out, 1e-9);
   EXPECT_EQ(held_out_loss(*s.model, s.c.scaled, s.split.held_out, s.team), s.filter_held_out);
   s.model->set_smoother({}, {});
-  EXPECT_EQ(model::model_file_bytes(*s.model), before);
+  EXPECT_EQ(test::file_bytes(*s.model), before);
 }
 
 TEST(FusionTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
@@ -69,7 +70,7 @@ TEST(FusionTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
     ThreadTeam team(threads);
     s.train(team);
     EXPECT_TRUE(s.summary.kept);
-    return model::model_file_bytes(*s.model);
+    return test::file_bytes(*s.model);
   };
   const std::string one = bytes(1, 3);
   EXPECT_EQ(one, bytes(2, 3));
@@ -78,7 +79,7 @@ TEST(FusionTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
 
 TEST(FusionTrainer, ASmootherThatIsNotBetterIsDropped) {
   Stage s(oscillator(2000));
-  const std::string before = model::model_file_bytes(*s.model);
+  const std::string before = test::file_bytes(*s.model);
   s.options.train.updates = 20;
   s.filter_held_out = -100;
   s.train(s.team);
@@ -86,7 +87,7 @@ TEST(FusionTrainer, ASmootherThatIsNotBetterIsDropped) {
   EXPECT_EQ(s.summary.best_update, 0);
   EXPECT_EQ(s.summary.updates, 20);
   EXPECT_EQ(s.model->smoother(), nullptr);
-  EXPECT_EQ(model::model_file_bytes(*s.model), before);
+  EXPECT_EQ(test::file_bytes(*s.model), before);
 }
 
 TEST(FusionTrainer, StopsWhereTheNoiseIsPredicted) {
@@ -104,14 +105,14 @@ TEST(FusionTrainer, ItsModelFileSmoothsAlike) {
   s.options.train.updates = 40;
   s.train(s.team);
   ASSERT_TRUE(s.summary.kept);
-  const std::string bytes = model::model_file_bytes(*s.model);
-  std::unique_ptr<model::LearnedModel<float>> read = model::parse_model_file(bytes, "a file");
-  ASSERT_NE(read->smoother(), nullptr);
+  const std::string bytes = test::file_bytes(*s.model);
+  const model::Ensemble read = model::parse_model_file(bytes, "a file");
+  ASSERT_NE(read.first().smoother(), nullptr);
   EXPECT_TRUE(
-      std::ranges::equal(read->smoother()->parameters(), s.model->smoother()->parameters()));
-  EXPECT_EQ(model::model_file_bytes(*read), bytes);
-  const Model first(std::make_shared<Model::Impl>(Model::Impl{std::move(s.model)}));
-  const Model second(std::make_shared<Model::Impl>(Model::Impl{std::move(read)}));
+      std::ranges::equal(read.first().smoother()->parameters(), s.model->smoother()->parameters()));
+  EXPECT_EQ(model::model_file_bytes(read), bytes);
+  const Model first = test::model_of(std::move(s.model));
+  const Model second = test::model_of(read.members);
   const Estimates a = first.smooth(s.c.data), b = second.smooth(s.c.data);
   EXPECT_EQ(a.series[0].mean, b.series[0].mean);
   EXPECT_EQ(a.series[0].covariance, b.series[0].covariance);

@@ -33,9 +33,7 @@ FitOptions small_options(int members) {
   return options;
 }
 
-std::string bytes_of(const Model& model) {
-  return model::model_file_bytes(*model.impl().learned, model.impl().others);
-}
+std::string bytes_of(const Model& model) { return model::model_file_bytes(model.impl()); }
 
 std::vector<float> numbers(const model::LearnedModel<float>& model) {
   return {model.parameters().begin(), model.parameters().end()};
@@ -59,18 +57,18 @@ TEST(Members, TogetherTheyAreBetterThanAlone) {
     EXPECT_LT(each.held_out, s.static_model.held_out);
     EXPECT_EQ(each.updates, 200);
   }
-  ASSERT_EQ(result.model.impl().others.size(), 1u);
+  ASSERT_EQ(result.model.impl().members.size(), 2u);
 
   // The first is what one alone is; the second has another seed.
   const FitResult one = fit(data, small_options(1));
-  EXPECT_EQ(numbers(*one.model.impl().learned), numbers(*result.model.impl().learned));
+  EXPECT_EQ(numbers(one.model.impl().first()), numbers(result.model.impl().first()));
   EXPECT_EQ(one.summary.best_held_out, s.ensemble->members[0].held_out);
   EXPECT_FALSE(one.summary.ensemble);
   FitOptions other = small_options(1);
   other.train.seed = member_seed(1, 1);
   // The split of one long series does not depend on the seed.
   const FitResult second = fit(data, other);
-  EXPECT_EQ(numbers(*second.model.impl().learned), numbers(*result.model.impl().others[0]));
+  EXPECT_EQ(numbers(second.model.impl().first()), numbers(*result.model.impl().members[1]));
 
   // Any number of threads.
   FitOptions threads = small_options(2);
@@ -138,12 +136,12 @@ TEST(Members, SmoothersAreTrainedForEach) {
   EXPECT_EQ(stages.back(), "smoother 2/2");
   EXPECT_TRUE(result.summary.has_smoother());
   const Model::Impl& impl = result.model.impl();
-  ASSERT_EQ(impl.others.size(), 1u);
-  EXPECT_EQ(impl.learned->smoother() != nullptr, result.summary.ensemble->members[0].smoother);
-  EXPECT_EQ(impl.others[0]->smoother() != nullptr, result.summary.ensemble->members[1].smoother);
+  ASSERT_EQ(impl.members.size(), 2u);
+  EXPECT_EQ(impl.first().smoother() != nullptr, result.summary.ensemble->members[0].smoother);
+  EXPECT_EQ(impl.members[1]->smoother() != nullptr, result.summary.ensemble->members[1].smoother);
   ASSERT_EQ(result.summary.calibration.size(), 3u);
   EXPECT_EQ(result.summary.calibration[2].what, "fused");
-  const auto& calibration = impl.calibration();
+  const auto& calibration = impl.calibration;
   ASSERT_TRUE(calibration);
   EXPECT_EQ(calibration->filter, result.summary.calibration[0].factor);
   EXPECT_EQ(calibration->linearized, result.summary.calibration[1].factor);
@@ -163,7 +161,7 @@ TEST(Members, WithoutNetworksThereIsOneModel) {
   FitOptions options = small_options(3);
   options.model.hidden = 0;
   const FitResult result = fit(lorenz(700), options);
-  EXPECT_TRUE(result.model.impl().others.empty());
+  EXPECT_EQ(result.model.impl().members.size(), 1u);
   EXPECT_FALSE(result.summary.ensemble);
 }
 
@@ -218,8 +216,8 @@ TEST(Members, FusedSmoothersTakeInputsGapsAndStepsOfAnyLength) {
   for (std::size_t i = 0; i < smoothed.series[0].covariance.size(); i += 4)
     ASSERT_GT(smoothed.series[0].covariance[i], 0);
   // A file keeps it.
-  const auto read = model::parse_model_file(bytes_of(result.model), "pendulum.kalmia");
-  EXPECT_EQ(read->smoother() != nullptr, result.model.impl().learned->smoother() != nullptr);
+  const model::Ensemble read = model::parse_model_file(bytes_of(result.model), "pendulum.kalmia");
+  EXPECT_EQ(read.first().smoother() != nullptr, result.model.impl().first().smoother() != nullptr);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "infer/leak.hpp"
 #include "infer/model_impl.hpp"
+#include "support/ensembles.hpp"
 #include "train/fusion_cases.hpp"
 
 namespace kalmia::train {
@@ -24,7 +25,7 @@ struct Trained : SmootherTraining {
   }
 
   double true_error(const std::string& method) {
-    const Model smoother(std::make_shared<Model::Impl>(Model::Impl{std::move(model)}));
+    const Model smoother = test::model_of(std::move(model));
     const Dataset other = oscillator(20000, 2);
     const Estimates found = smoother.smooth(other, 1, {method});
     double sum = 0;

@@ -6,6 +6,7 @@
 
 #include "kalmia/simulate.hpp"
 #include "model/model_file.hpp"
+#include "support/ensembles.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
@@ -158,7 +159,7 @@ TEST(Trainer, SameSeedSameBytesWithOneThreadAndTwo) {
     s.options.train.seed = seed;
     ThreadTeam team(threads);
     const std::unique_ptr<model::LearnedModel<float>> result = s.train(team);
-    return result ? model::model_file_bytes(*result) : std::string();
+    return result ? test::file_bytes(*result) : std::string();
   };
   const std::string one = bytes(1, 3);
   ASSERT_FALSE(one.empty());

@@ -5,6 +5,7 @@
 #include "infer/model_impl.hpp"
 #include "infer/two_sided_run.hpp"
 #include "model/model_file.hpp"
+#include "support/ensembles.hpp"
 #include "train/fusion_cases.hpp"
 #include "train/train_cases.hpp"
 
@@ -20,7 +21,7 @@ TEST(TwoSidedTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter)
     SCOPED_TRACE(kind);
     Stage s(oscillator(2000), kind);
     if (std::string(kind) != "recurrent") s.options.train.updates = 40;  // it starts as the filter
-    const std::string before = model::model_file_bytes(*s.model);
+    const std::string before = test::file_bytes(*s.model);
     s.train(s.team);
     ASSERT_TRUE(s.summary.kept);
     EXPECT_EQ(s.summary.kind, kind);
@@ -29,7 +30,7 @@ TEST(TwoSidedTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter)
     EXPECT_STREQ(smoother_name(s.model->description().smoother.kind), kind);
     // The filter is as it was.
     s.model->set_smoother({}, {});
-    EXPECT_EQ(model::model_file_bytes(*s.model), before);
+    EXPECT_EQ(test::file_bytes(*s.model), before);
   }
 }
 
@@ -44,7 +45,7 @@ TEST(TwoSidedTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
     ThreadTeam team(threads);
     s.train(team);
     EXPECT_TRUE(s.summary.kept);
-    return model::model_file_bytes(*s.model);
+    return test::file_bytes(*s.model);
   };
   const std::string one = bytes(1, 3);
   EXPECT_EQ(one, bytes(2, 3));
@@ -53,13 +54,13 @@ TEST(TwoSidedTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
 
 TEST(TwoSidedTrainer, ASmootherThatIsNotBetterIsDropped) {
   Stage s(oscillator(2000), "recurrent");
-  const std::string before = model::model_file_bytes(*s.model);
+  const std::string before = test::file_bytes(*s.model);
   s.options.train.updates = 20;
   s.filter_held_out = -100;
   s.train(s.team);
   EXPECT_FALSE(s.summary.kept);
   EXPECT_EQ(s.model->smoother(), nullptr);
-  EXPECT_EQ(model::model_file_bytes(*s.model), before);
+  EXPECT_EQ(test::file_bytes(*s.model), before);
 }
 
 // Below the honest bound the noise itself is predicted: training ends, and what was honest is kept.
@@ -79,11 +80,11 @@ TEST(TwoSidedTrainer, ItsModelFileSmoothsAlike) {
   s.filter_held_out = 100;
   s.train(s.team);
   ASSERT_TRUE(s.summary.kept);
-  const std::string bytes = model::model_file_bytes(*s.model);
-  std::unique_ptr<model::LearnedModel<float>> read = model::parse_model_file(bytes, "a file");
-  EXPECT_EQ(model::model_file_bytes(*read), bytes);
-  const Model first(std::make_shared<Model::Impl>(Model::Impl{std::move(s.model)}));
-  const Model second(std::make_shared<Model::Impl>(Model::Impl{std::move(read)}));
+  const std::string bytes = test::file_bytes(*s.model);
+  const model::Ensemble read = model::parse_model_file(bytes, "a file");
+  EXPECT_EQ(model::model_file_bytes(read), bytes);
+  const Model first = test::model_of(std::move(s.model));
+  const Model second = test::model_of(read.members);
   const Estimates a = first.smooth(s.c.data), b = second.smooth(s.c.data);
   EXPECT_EQ(a.series[0].mean, b.series[0].mean);
   EXPECT_EQ(a.series[0].covariance, b.series[0].covariance);
