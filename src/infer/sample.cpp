@@ -80,7 +80,7 @@ Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int 
   }
   const bool calibrated = impl_->calibration.has_value();
   const SmoothOptions linearized{.method = "linearized"};
-  infer::Combined before = infer::combine(
+  infer::RawAnalysis before = infer::analyse_members(
       *impl_, data, threads, {.smoothed = calibrated, .innovations = calibrated}, linearized);
   const Estimates smoothed = before.analysis.smoothed;
   const Estimates after = infer::calibrated(*this, std::move(before), linearized).smoothed;
