@@ -88,7 +88,7 @@ void run_bench(const Arguments& arguments) {
   if (common.json) {
     print_json({{"threads", threads},
                 {"hidden", options.model.hidden},
-                {"training_steps_per_second", fitted.summary.steps_per_second},
+                {"training_steps_per_second", fitted.summary.networks.steps_per_second},
                 {"filter_steps_per_second", filter_rate},
                 {"smooth_steps_per_second", smooth_rate},
                 {"stream_steps_per_second", stream_rate}});
@@ -99,7 +99,8 @@ void run_bench(const Arguments& arguments) {
   const auto row = [](const char* what, double rate, const char* how) {
     print(fmt::format("  {:<10}{:>8} steps/s  {}\n", what, short_number(rate), how));
   };
-  row("training", fitted.summary.steps_per_second, "batches of windows, forward and backward");
+  row("training", fitted.summary.networks.steps_per_second,
+      "batches of windows, forward and backward");
   row("filter", filter_rate, "128 series at once");
   row("smooth", smooth_rate, "128 series at once");
   row("stream", stream_rate, "one series, one thread, step by step");

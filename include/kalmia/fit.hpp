@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -61,7 +62,8 @@ struct ModelOptions {
   int taps = 16;
   /// What the networks of the filter put out: `recursive`, how x[k] follows from x[k-1], by the
   /// expert map and a learned residual; `recurrent`, x[k] itself, relative to the last measured
-  /// values, without an expert map. States that no channel measures need the recursive one.
+  /// values, without an expert map; `diagonal`, the same without correlations of the states (known
+  /// as DANSE). States that no channel measures need the recursive one.
   std::string filter = "recursive";
   /// How states are smoothed: `linearized`, the backward pass over the filter, which needs no
   /// training; or by networks that read the future, trained after the filter's: `fused`, the
@@ -70,7 +72,7 @@ struct ModelOptions {
   /// paper's last appendix.
   std::string smoother = "linearized";
   /// Keeps a trained smoother that is better than the filter even where the linearized one seems at
-  /// least as good (FitSummary::smoother_risk).
+  /// least as good (FitSmootherSummary::risk).
   bool keep_smoother = false;
   /// Networks trained from so many seeds on the same static model, and combined to one posterior:
   /// an ensemble.
@@ -109,8 +111,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("encoder", o.encoder, "what reads the measurements: gru, lstm or conv");
   visit("taps", o.taps, "steps a convolution looks back on");
   visit("filter", o.filter,
-        "recursive (how a state follows from the one before) or recurrent (directly from what was "
-        "measured)");
+        "recursive (how a state follows from the one before), recurrent (directly from what was "
+        "measured) or diagonal (recurrent, without correlations)");
   visit("smoother", o.smoother,
         "linearized (no training), or networks that read the future: fused, recurrent, recursive, "
         "recursive-alternative");
@@ -202,6 +204,14 @@ enum class StopReason {
   NoisePredicted,  ///< measurements are predicted better than their stated noise allows
 };
 
+/// What a summary says is the same in every run on the same data, or depends on the machine: times
+/// and speeds. A model file holds nothing that varies.
+enum class Figure { Repeats, Varies };
+
+// Every part of a summary has visit_fields(part, visit), which calls visit(name, field) for each
+// field, and visit(name, field, Figure::Varies) for each that varies. FitSummary::to_json and the
+// summary in a model file are written from these alone.
+
 /// One check of the held-out data.
 struct FitCheck {
   int update = 0;
@@ -209,6 +219,135 @@ struct FitCheck {
   double held_out = 0;
   double learning_rate = 0;
 };
+
+template <typename Visitor>
+constexpr void visit_fields(const FitCheck& check, Visitor&& visit) {
+  visit("update", check.update);
+  visit("loss", check.loss);
+  visit("held_out", check.held_out);
+  visit("learning_rate", check.learning_rate);
+}
+
+/// The data, and how they were divided.
+struct FitDataSummary {
+  std::size_t training_steps = 0;  ///< time steps used for training
+  std::size_t held_out_steps = 0;
+  /// Steps at the ends of series without any measurement, of the data as they were given: they say
+  /// nothing, and are not used.
+  std::size_t empty_end_steps = 0;
+  /// Measured values of the training data beyond those that go into the states each series begins
+  /// with, less the numbers that the static model learned. With none left the fit says nothing of
+  /// how wrong it is.
+  double degrees_of_freedom = 0;
+  /// With a given noise: the loss that an honest prediction cannot fall below, for it cannot know
+  /// the noise to come. Below it, the noise itself is being predicted: it is correlated in time, or
+  /// smaller than stated. -infinity if the noise is learned.
+  double noise_bound = -std::numeric_limits<double>::infinity();
+};
+
+template <typename Visitor>
+constexpr void visit_fields(const FitDataSummary& data, Visitor&& visit) {
+  visit("training_steps", data.training_steps);
+  visit("held_out_steps", data.held_out_steps);
+  visit("empty_end_steps", data.empty_end_steps);
+  visit("degrees_of_freedom", data.degrees_of_freedom);
+  visit("noise_bound", data.noise_bound);
+}
+
+template <typename Visitor>
+constexpr void visit_fields(const Parameter& parameter, Visitor&& visit) {
+  visit("name", parameter.name);
+  visit("value", parameter.value);
+  visit("learn", parameter.learn);
+  visit("lower", parameter.lower);
+  visit("upper", parameter.upper);
+}
+
+/// The static model: the expert map and constant noise, without networks.
+struct FitStaticSummary {
+  std::string prior;          ///< the expert map used
+  bool prior_chosen = false;  ///< by comparing priors on held-out data
+  double held_out = 0;        ///< mean negative log-likelihood of a held-out value
+  /// What was learned of the expert map, with the fitted values; entries of a departure are left
+  /// out. Rates of the named motion models are per time step.
+  std::vector<Parameter> parameters;
+  double seconds = 0;
+};
+
+template <typename Visitor>
+constexpr void visit_fields(const FitStaticSummary& fixed, Visitor&& visit) {
+  visit("prior", fixed.prior);
+  visit("prior_chosen", fixed.prior_chosen);
+  visit("held_out", fixed.held_out);
+  visit("parameters", fixed.parameters);
+  visit("seconds", fixed.seconds, Figure::Varies);
+}
+
+/// The networks. Of several members: the best one's; time, skipped updates and cuts of the rate are
+/// those of all.
+struct FitNetworksSummary {
+  bool kept = false;  ///< they improved on the static model
+  StopReason stop_reason = StopReason::Finished;
+  double held_out = 0;  ///< loss of the best; the static model's if none was kept
+  int updates = 0;
+  int best_update = 0;
+  int skipped_updates = 0;  ///< whose loss or gradient was not finite
+  int rate_cuts = 0;        ///< times the rate was halved after repeated failures
+  double seconds = 0;
+  double steps_per_second = 0;
+  std::vector<FitCheck> checks;
+};
+
+template <typename Visitor>
+constexpr void visit_fields(const FitNetworksSummary& networks, Visitor&& visit) {
+  visit("kept", networks.kept);
+  visit("stop_reason", networks.stop_reason);
+  visit("held_out", networks.held_out);
+  visit("updates", networks.updates);
+  visit("best_update", networks.best_update);
+  visit("skipped_updates", networks.skipped_updates);
+  visit("rate_cuts", networks.rate_cuts);
+  visit("seconds", networks.seconds, Figure::Varies);
+  visit("steps_per_second", networks.steps_per_second, Figure::Varies);
+  visit("checks", networks.checks);
+}
+
+/// The networks of a smoother. Of several members: the best one's; the time is that of all.
+struct FitSmootherSummary {
+  std::string kind;  ///< as ModelOptions::smoother
+  /// It is better than the filter, and than linearized smoothing as far as held-out data tell
+  /// (risk).
+  bool kept = false;
+  StopReason stop_reason = StopReason::Finished;
+  int updates = 0;
+  int best_update = 0;
+  /// Mean negative log-likelihood of a held-out value given all others; of a recursive smoother,
+  /// while its networks are shown neither this value nor every fourth of the others.
+  double held_out = 0;
+  /// What its prediction of a held-out value has seen of it (Model::leak). NaN if no smoother was
+  /// better than the filter.
+  double leak = std::numeric_limits<double>::quiet_NaN();
+  /// Estimated without the truth, on held-out data: the mean square error of the smoothed, measured
+  /// quantities over the noise's variance; of the trained smoother, and of the linearized one. NaN
+  /// where there is no estimate: no smoother was better than the filter, or one breaks down.
+  double risk = std::numeric_limits<double>::quiet_NaN();
+  double linearized_risk = std::numeric_limits<double>::quiet_NaN();
+  double seconds = 0;
+};
+
+template <typename Visitor>
+constexpr void visit_fields(const FitSmootherSummary& smoother, Visitor&& visit) {
+  visit("kind", smoother.kind);
+  visit("kept", smoother.kept);
+  visit("stop_reason", smoother.stop_reason);
+  visit("updates", smoother.updates);
+  visit("best_update", smoother.best_update);
+  visit("held_out", smoother.held_out);
+  visit("leak", smoother.leak);
+  visit("risk", smoother.risk);
+  visit("linearized_risk", smoother.linearized_risk);
+  visit("seconds", smoother.seconds, Figure::Varies);
+}
 
 /// The networks from one seed of several.
 struct FitMember {
@@ -220,6 +359,31 @@ struct FitMember {
   bool smoother = false;  ///< has a trained smoother that was kept
 };
 
+template <typename Visitor>
+constexpr void visit_fields(const FitMember& member, Visitor&& visit) {
+  visit("stop_reason", member.stop_reason);
+  visit("networks", member.networks);
+  visit("held_out", member.held_out);
+  visit("updates", member.updates);
+  visit("best_update", member.best_update);
+  visit("smoother", member.smoother);
+}
+
+/// Networks from several seeds.
+struct FitEnsembleSummary {
+  std::vector<FitMember> members;
+  bool combined = false;  ///< they are better together than the best alone, and returned together
+  /// Loss of their mixture; NaN if fewer than two were better than the static model.
+  double held_out = std::numeric_limits<double>::quiet_NaN();
+};
+
+template <typename Visitor>
+constexpr void visit_fields(const FitEnsembleSummary& ensemble, Visitor&& visit) {
+  visit("combined", ensemble.combined);
+  visit("held_out", ensemble.held_out);
+  visit("members", ensemble.members);
+}
+
 /// A factor of reported covariances, found on held-out measurements.
 struct FitFactor {
   std::string what;         ///< `filter`, `linearized`, or the trained smoother's method
@@ -228,68 +392,46 @@ struct FitFactor {
   bool determined = false;  ///< false: the data say too little, and 1 is used
 };
 
+template <typename Visitor>
+constexpr void visit_fields(const FitFactor& factor, Visitor&& visit) {
+  visit("what", factor.what);
+  visit("factor", factor.factor);
+  visit("log_error", factor.log_error);
+  visit("determined", factor.determined);
+}
+
 /// Why training stopped, what it cost and how it went.
 struct FitSummary {
-  StopReason stop_reason = StopReason::Finished;
-  std::string message;             ///< the reason in a sentence
-  std::string prior;               ///< the expert map used
-  bool prior_chosen = false;       ///< by comparing priors on held-out data
-  bool networks = false;           ///< whether the networks improved on the static model
+  std::string message;             ///< why training stopped and what was kept, in a sentence
   std::vector<std::string> notes;  ///< what the user should know about the data
-  std::size_t training_steps = 0;  ///< time steps used for training
-  std::size_t held_out_steps = 0;
-  /// Steps at the ends of series without any measurement, of the data as they were given: they say
-  /// nothing, and are not used.
-  std::size_t empty_end_steps = 0;
-  /// Measured values of the training data beyond those that go into the states each series begins
-  /// with, less the numbers that the static model learned. With none left the fit says nothing of
-  /// how wrong it is.
-  double degrees_of_freedom = 0;
-  double static_held_out = 0;  ///< mean negative log-likelihood of a held-out value, static model
-  double best_held_out = 0;    ///< of the model returned
-  /// With a given noise: the loss that an honest prediction cannot fall below, for it cannot know
-  /// the noise to come. Below it, the noise itself is being predicted: it is correlated in time, or
-  /// smaller than stated. -infinity if the noise is learned.
-  double noise_bound = 0;
-  /// What was learned of the expert map, with the fitted values; entries of a departure are left
-  /// out. Rates of the named motion models are per time step.
-  std::vector<Parameter> parameters;
-  int updates = 0;  ///< of the networks
-  int best_update = 0;
-  int skipped_updates = 0;  ///< whose loss or gradient was not finite
-  int rate_cuts = 0;        ///< times the rate was halved after repeated failures
-  /// Whether a smoother was trained and kept: better than the filter, and than linearized smoothing
-  /// as far as held-out data tell (smoother_risk).
-  bool smoother = false;
-  std::string smoother_kind;  ///< as ModelOptions::smoother
-  StopReason smoother_stop_reason = StopReason::Finished;
-  int smoother_updates = 0;
-  int smoother_best_update = 0;
-  /// Mean negative log-likelihood of a held-out value given all others; of a recursive smoother,
-  /// while its networks are shown neither this value nor every fourth of the others.
-  double smoother_held_out = 0;
-  /// What its prediction of a held-out value has seen of it (Model::leak).
-  double smoother_leak = 0;
-  /// Estimated without the truth, on held-out data: the mean square error of the smoothed, measured
-  /// quantities over the noise's variance; of the trained smoother, and of the linearized one. NaN
-  /// where there is no estimate: no smoother was better than the filter, or noise is Student-t.
-  double smoother_risk = std::numeric_limits<double>::quiet_NaN();
-  double linearized_risk = std::numeric_limits<double>::quiet_NaN();
-  /// Where several were asked for. What is said of updates and checks above is of the best of them.
-  std::vector<FitMember> members;
-  bool combined = false;  ///< they are better together than the best alone, and returned together
-  /// Loss of their mixture; NaN if fewer than two were better than the static model.
-  double combined_held_out = 0;
-  std::vector<FitFactor> calibration;  ///< where it was asked for
-  double static_seconds = 0;
-  double network_seconds = 0;
-  double smoother_seconds = 0;
-  double steps_per_second = 0;  ///< of the networks' training
-  std::vector<FitCheck> checks;
+  double best_held_out = 0;        ///< loss of the model returned
+  FitDataSummary data;
+  FitStaticSummary static_model;
+  FitNetworksSummary networks;
+  std::optional<FitSmootherSummary> smoother;  ///< where one was trained
+  std::optional<FitEnsembleSummary> ensemble;  ///< where several members were asked for
+  std::vector<FitFactor> calibration;          ///< where it was asked for
+
+  /// Whether a smoother was trained and kept.
+  bool has_smoother() const { return smoother && smoother->kept; }
 
   std::string brief() const;  ///< a few lines
+  /// All of it; numbers that are not finite are null, and parts that are not there are left out.
   std::string to_json() const;
 };
+
+template <typename Visitor>
+constexpr void visit_fields(const FitSummary& summary, Visitor&& visit) {
+  visit("message", summary.message);
+  visit("notes", summary.notes);
+  visit("best_held_out", summary.best_held_out);
+  visit("data", summary.data);
+  visit("static", summary.static_model);
+  visit("networks", summary.networks);
+  visit("smoother", summary.smoother);
+  visit("ensemble", summary.ensemble);
+  visit("calibration", summary.calibration);
+}
 
 struct FitResult {
   Model model;

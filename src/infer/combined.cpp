@@ -17,7 +17,7 @@ using kalman::row_at;
 
 // What one member says, and what it takes to combine it with others.
 struct MemberResult {
-  Combined combined;
+  RawAnalysis raw;
   // What innovations and left_out compare y with, of each series (steps, M), without the offset.
   std::vector<std::vector<double>> y_pred, y_left_out;
   std::vector<std::vector<double>> nll;  // of each series, step by step
@@ -134,7 +134,7 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
                       const Parts& parts, const SmoothOptions& smoothing, bool noise) {
   SeriesRun run(model, data, threads);
   MemberResult result;
-  Analysis& analysis = result.combined.analysis;
+  Analysis& analysis = result.raw.analysis;
   analysis = {run.empty_estimates(), run.empty_estimates(), {}};
   const std::size_t count = data.series.size();
   if (parts.filtered) analysis.filtered.series.resize(count);
@@ -144,12 +144,12 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
     result.y_pred.resize(count);
   }
   if (parts.left_out) {
-    result.combined.left_out.resize(count);
-    result.combined.own_gain.resize(count);
+    result.raw.left_out.resize(count);
+    result.raw.own_gain.resize(count);
     result.y_left_out.resize(count);
   }
-  if (noise && parts.filtered) result.combined.filtered_noise.resize(count);
-  if (noise && parts.smoothed) result.combined.smoothed_noise.resize(count);
+  if (noise && parts.filtered) result.raw.filtered_noise.resize(count);
+  if (noise && parts.smoothed) result.raw.smoothed_noise.resize(count);
   result.nll.resize(count);
   const model::Units& units = model.description().units;
   double nll = 0;
@@ -173,16 +173,15 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
           if (parts.smoothed)
             analysis.smoothed.series[s] = in_user_units(units, moments.smoothed, pass, i, series);
           if (noise && parts.filtered)
-            result.combined.filtered_noise[s] = noise_parts(model, moments.filtered, pass, i, y);
+            result.raw.filtered_noise[s] = noise_parts(model, moments.filtered, pass, i, y);
           if (noise && parts.smoothed)
-            result.combined.smoothed_noise[s] = noise_parts(model, moments.smoothed, pass, i, y);
+            result.raw.smoothed_noise[s] = noise_parts(model, moments.smoothed, pass, i, y);
           if (parts.innovations)
             analysis.innovations[s] =
                 innovations_of(model, pass, i, y, run.weight(series_index, 0), result.y_pred[s]);
           if (parts.left_out)
-            result.combined.left_out[s] =
-                left_out_of(model, pass, i, y, parts.response, result.y_left_out[s],
-                            result.combined.own_gain[s]);
+            result.raw.left_out[s] = left_out_of(model, pass, i, y, parts.response,
+                                                 result.y_left_out[s], result.raw.own_gain[s]);
         }
       });
   analysis.filtered.log_likelihood = analysis.smoothed.log_likelihood = run.log_likelihood(nll);
@@ -201,8 +200,7 @@ MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& 
     for (std::size_t s = 0; s < of_series.size(); ++s)
       of_series[s] = even.own_rows(s, of_series[s], width);
   };
-  for (Estimates* estimates :
-       {&result.combined.analysis.filtered, &result.combined.analysis.smoothed})
+  for (Estimates* estimates : {&result.raw.analysis.filtered, &result.raw.analysis.smoothed})
     for (std::size_t s = 0; s < estimates->series.size(); ++s) {
       StateEstimates& series = estimates->series[s];
       series.steps = data.series[s].steps;
@@ -211,16 +209,16 @@ MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& 
       series.covariance = even.own_rows(s, series.covariance, N * N);
     }
   for (std::vector<Innovations>* innovations :
-       {&result.combined.analysis.innovations, &result.combined.left_out})
+       {&result.raw.analysis.innovations, &result.raw.left_out})
     for (std::size_t s = 0; s < innovations->size(); ++s) {
       Innovations& each = (*innovations)[s];
       each.residual = even.own_rows(s, each.residual, M);
       each.covariance = even.own_rows(s, each.covariance, M * M);
       each.noise = even.own_rows(s, each.noise, M);
     }
-  keep(result.combined.filtered_noise, N * N);
-  keep(result.combined.smoothed_noise, N * N);
-  keep(result.combined.own_gain, 1);
+  keep(result.raw.filtered_noise, N * N);
+  keep(result.raw.smoothed_noise, N * N);
+  keep(result.raw.own_gain, 1);
   keep(result.y_pred, M);
   keep(result.y_left_out, M);
   keep(result.nll, 1);
@@ -265,15 +263,23 @@ double mixed_nll(const std::vector<std::vector<std::vector<double>>>& of_members
 
 }  // namespace
 
+void check_one_noise(const Model::Impl& model, const Dataset& data) {
+  if (data.std_names.empty() || !model.calibration) return;
+  throw ConfigError((data.source.empty() ? std::string("the data") : data.source) +
+                    ": the data say how noisy each value is, but the model's covariances are "
+                    "calibrated for one noise; fit without calibrate, or leave noise_columns out");
+}
+
 bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing, bool weighted) {
   if (smoothing.method != "auto") return smoothing.method != "linearized";
   return smoothing.iterations == 0 && !weighted && !model.trained_smoother().empty();
 }
 
-Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
-                 const SmoothOptions& smoothing) {
+RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int threads,
+                            const Parts& parts, const SmoothOptions& smoothing) {
+  check_one_noise(model, data);
   smoothing.validate(model.trained_smoother());
-  if (smoothing.iterations > 0 && !model.learned->description().recursive())
+  if (smoothing.iterations > 0 && !model.first().description().recursive())
     throw ConfigError("iterations = " + std::to_string(smoothing.iterations) +
                       ", but a recurrent filter has no expert map to linearise again");
   const bool networks = smooths_by_networks(model, smoothing, !data.std_names.empty());
@@ -281,20 +287,20 @@ Combined combine(const Model::Impl& model, const Dataset& data, int threads, con
     throw ConfigError("the " + smoothing.method +
                       " smoother does not use the noise of each value (noise_columns); smooth with "
                       "method = linearized");
-  const auto members = model.members();
-  const bool noise = model.calibration().has_value();
+  const auto& members = model.members;
+  const bool noise = model.calibration.has_value();
   if (members.size() == 1)
-    return run_member(*members[0], data, threads, parts, smoothing, noise).combined;
+    return run_member(*members[0], data, threads, parts, smoothing, noise).raw;
 
   // A posterior of the smoother's networks is that of the members that have them.
   SmoothOptions of_members = smoothing;
   of_members.method = networks ? "auto" : "linearized";
-  const auto M = static_cast<std::size_t>(model.learned->meas_dim());
+  const auto M = static_cast<std::size_t>(model.first().meas_dim());
   MemberResult mixed;
-  Combined& result = mixed.combined;
+  RawAnalysis& result = mixed.raw;
   std::vector<std::vector<std::vector<double>>> nll;
   int count = 0, smoothed = 0;
-  for (const model::LearnedModel<float>* member : members) {
+  for (const auto& member : members) {
     Parts wanted = parts;
     wanted.smoothed = parts.smoothed && (!networks || member->smoother() != nullptr);
     wanted.left_out = parts.left_out && wanted.smoothed;
@@ -306,23 +312,23 @@ Combined combine(const Model::Impl& model, const Dataset& data, int threads, con
       mixed = std::move(one);
       continue;
     }
-    const Analysis& analysis = one.combined.analysis;
+    const Analysis& analysis = one.raw.analysis;
     add(count, result.analysis.filtered, result.filtered_noise, analysis.filtered,
-        one.combined.filtered_noise);
+        one.raw.filtered_noise);
     add(count, M, result.analysis.innovations, mixed.y_pred, analysis.innovations, one.y_pred);
     if (!wanted.smoothed) continue;
     if (smoothed == 1) {
-      result.analysis.smoothed = std::move(one.combined.analysis.smoothed);
-      result.smoothed_noise = std::move(one.combined.smoothed_noise);
-      result.left_out = std::move(one.combined.left_out);
-      result.own_gain = std::move(one.combined.own_gain);
+      result.analysis.smoothed = std::move(one.raw.analysis.smoothed);
+      result.smoothed_noise = std::move(one.raw.smoothed_noise);
+      result.left_out = std::move(one.raw.left_out);
+      result.own_gain = std::move(one.raw.own_gain);
       mixed.y_left_out = std::move(one.y_left_out);
     } else {
       add(smoothed, result.analysis.smoothed, result.smoothed_noise, analysis.smoothed,
-          one.combined.smoothed_noise);
-      add(smoothed, M, result.left_out, mixed.y_left_out, one.combined.left_out, one.y_left_out);
-      for (std::size_t s = 0; s < one.combined.own_gain.size(); ++s)
-        add_to_mean(smoothed, one.combined.own_gain[s], result.own_gain[s]);
+          one.raw.smoothed_noise);
+      add(smoothed, M, result.left_out, mixed.y_left_out, one.raw.left_out, one.y_left_out);
+      for (std::size_t s = 0; s < one.raw.own_gain.size(); ++s)
+        add_to_mean(smoothed, one.raw.own_gain[s], result.own_gain[s]);
     }
   }
   result.analysis.filtered.log_likelihood = result.analysis.smoothed.log_likelihood =
@@ -330,19 +336,18 @@ Combined combine(const Model::Impl& model, const Dataset& data, int threads, con
   return result;
 }
 
-Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& smoothing) {
-  const auto& calibration = model.impl().calibration();
-  Analysis analysis = std::move(combined.analysis);
+Analysis calibrated(const Model& model, RawAnalysis raw, const SmoothOptions& smoothing) {
+  const auto& calibration = model.impl().calibration;
+  Analysis analysis = std::move(raw.analysis);
   if (!calibration) return analysis;
   for (std::size_t s = 0; s < analysis.filtered.series.size(); ++s)
-    calibrate(calibration->filter, combined.filtered_noise[s],
-              analysis.filtered.series[s].covariance);
+    calibrate(calibration->filter, raw.filtered_noise[s], analysis.filtered.series[s].covariance);
   // Iterated passes have a process noise of their own, for which no factor was found.
   const double smoothed = smooths_by_networks(model.impl(), smoothing, false) ? calibration->trained
                           : smoothing.iterations > 0                          ? 1
                                                      : calibration->linearized;
   for (std::size_t s = 0; s < analysis.smoothed.series.size(); ++s)
-    calibrate(smoothed, combined.smoothed_noise[s], analysis.smoothed.series[s].covariance);
+    calibrate(smoothed, raw.smoothed_noise[s], analysis.smoothed.series[s].covariance);
 
   const std::vector<double> R = model.noise();
   const auto M = static_cast<std::size_t>(model.meas_dim());
@@ -359,9 +364,9 @@ Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& 
 
 Analysis analyse(const Model& model, const Dataset& data, int threads, Parts parts,
                  const SmoothOptions& smoothing) {
-  parts.innovations = parts.innovations || model.impl().calibration().has_value();
+  parts.innovations = parts.innovations || model.impl().calibration.has_value();
   Analysis analysis =
-      calibrated(model, combine(model.impl(), data, threads, parts, smoothing), smoothing);
+      calibrated(model, analyse_members(model.impl(), data, threads, parts, smoothing), smoothing);
   require_usable(data.source, analysis.filtered);
   require_usable(data.source, analysis.smoothed);
   require_usable(data.source, model.measured_names(), data, analysis.innovations);

@@ -16,7 +16,7 @@ struct Parts {
 };
 
 /// Moments as computed, before any calibration, in the user's units.
-struct Combined {
+struct RawAnalysis {
   Analysis analysis;
   /// K R K' of each series (steps, N, N), if the model is calibrated; see calibrated.hpp.
   std::vector<std::vector<double>> filtered_noise, smoothed_noise;
@@ -29,16 +29,20 @@ struct Combined {
 
 /// Runs all members over the data. The log-likelihood of several is that of the mixture of their
 /// predictions, with equal weights at every step.
-Combined combine(const Model::Impl& model, const Dataset& data, int threads, const Parts& parts,
-                 const SmoothOptions& smoothing);
+RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int threads,
+                            const Parts& parts, const SmoothOptions& smoothing);
+
+/// The factors of a calibrated model were found for one noise. Throws ConfigError if it is, and the
+/// data say how noisy each value is.
+void check_one_noise(const Model::Impl& model, const Dataset& data);
 
 /// The smoother that `smoothing` asks for has networks of its own. They do not know the noise of
 /// each value (`weighted`): `auto` is then linearized.
 bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing, bool weighted);
 
 /// The results with the model's calibration: its factors in the covariances, and the log-likelihood
-/// that of the innovations. `parts` must have been combined, with innovations if there is one.
-Analysis calibrated(const Model& model, Combined combined, const SmoothOptions& smoothing);
+/// that of the innovations. `raw` must have what is asked for, with innovations if there is one.
+Analysis calibrated(const Model& model, RawAnalysis raw, const SmoothOptions& smoothing);
 
 /// Both in one: what users get.
 Analysis analyse(const Model& model, const Dataset& data, int threads, Parts parts,

@@ -1,8 +1,10 @@
 // Model's filter, smoother and innovations: one pass gives whatever is asked for.
+#include <algorithm>
 #include <cmath>
 
 #include "infer/combined.hpp"
 #include "infer/series_run.hpp"
+#include "model/smoothers.hpp"
 
 namespace kalmia {
 namespace {
@@ -28,9 +30,10 @@ Analysis Model::analyse(const Dataset& data, int threads, const SmoothOptions& o
 }
 
 std::optional<double> Model::leak(const Dataset& data, int threads) const {
+  infer::check_one_noise(*impl_, data);
   double sum = 0;
   int count = 0;
-  for (const auto* member : impl_->members()) {
+  for (const auto& member : impl_->members) {
     if (member->smoother() == nullptr) continue;
     const model::EvenSteps even = infer::even_steps(*member, data);
     const double leak = infer::SeriesRun(*member, even.data(), threads).leak();
@@ -42,7 +45,9 @@ std::optional<double> Model::leak(const Dataset& data, int threads) const {
 }
 
 void SmoothOptions::validate(const std::string& trained) const {
-  const bool of_networks = method == "fused" || method == "recurrent" || method == "recursive";
+  const bool of_networks =
+      std::ranges::find(model::smoother_table(), method, &model::SmootherEntry::method) !=
+      model::smoother_table().end();
   if (method != "auto" && method != "linearized" && !of_networks)
     throw ConfigError("method = \"" + method +
                       "\", but it must be auto, linearized, fused, recurrent or recursive");

@@ -70,10 +70,11 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads,
                           const Dataset* future) const {
   if (horizon < 1)
     throw ConfigError("horizon = " + std::to_string(horizon) + ", but it must be >= 1");
+  infer::check_one_noise(*impl_, data);
   const std::string place = (data.source.empty() ? "the data" : data.source) + ", forecast";
   Estimates estimates;
   int count = 0;
-  for (const model::LearnedModel<float>* member : impl_->members()) {
+  for (const auto& member : impl_->members) {
     infer::SeriesRun run(*member, data, threads);
     Estimates one = run.empty_estimates();
     one.series.resize(data.series.size());
@@ -96,9 +97,9 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads,
     return estimates;
   }
   // Nothing is measured in a forecast: all of its covariance is a prediction's.
-  if (impl_->calibration())
+  if (impl_->calibration)
     for (StateEstimates& series : estimates.series)
-      for (double& entry : series.covariance) entry *= impl_->calibration()->filter;
+      for (double& entry : series.covariance) entry *= impl_->calibration->filter;
   infer::require_usable(place, estimates);
   estimates.log_likelihood = infer::analyse(*this, data, threads, {}).filtered.log_likelihood;
   return estimates;

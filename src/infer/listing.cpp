@@ -20,12 +20,12 @@ struct Listing::Impl {
 
   Impl(const Model& given, const ListOptions& options)
       : model(given),
-        map(*model.impl().learned),
+        map(model.impl().first()),
         noise(model),
         measurements(options.measurements),
         names(model.measured_names()) {
-    const prior::Expert& expert = model.impl().learned->expert();
-    const bool written = model.impl().learned->description().prior.name == "system";
+    const prior::Expert& expert = model.impl().first().expert();
+    const bool written = model.impl().first().description().prior.name == "system";
     for (std::size_t n = 0; n < expert.state_names.size(); ++n)
       if ((written || options.all_states) && !is_column(expert, n)) {
         states.push_back(n);

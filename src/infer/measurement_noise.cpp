@@ -8,7 +8,7 @@
 namespace kalmia::infer {
 
 MeasurementNoise::MeasurementNoise(const Model& model)
-    : R_(model.noise()), std_(model.impl().learned->noise_std()) {}
+    : R_(model.noise()), std_(model.impl().first().noise_std()) {}
 
 void MeasurementNoise::at(const double* y_std, double* R) const {
   std::copy(R_.begin(), R_.end(), R);

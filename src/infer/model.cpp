@@ -16,39 +16,36 @@ namespace kalmia {
 Model::Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 Model Model::load(const std::string& path) {
-  auto impl = std::make_shared<Impl>();
-  auto members = model::parse_members(data::read_file_bytes(path), data::source_name(path));
-  impl->learned = std::move(members[0]);
-  for (std::size_t j = 1; j < members.size(); ++j) impl->others.push_back(std::move(members[j]));
-  return Model(std::move(impl));
+  return Model(std::make_shared<Impl>(
+      model::parse_model_file(data::read_file_bytes(path), data::source_name(path))));
 }
 
 void Model::save(const std::string& path) const {
-  write_file_atomically(path, model::model_file_bytes(*impl_->learned, impl_->others));
+  write_file_atomically(path, model::model_file_bytes(*impl_));
 }
 
-int Model::state_dim() const { return impl_->learned->state_dim(); }
-int Model::meas_dim() const { return impl_->learned->meas_dim(); }
+int Model::state_dim() const { return impl_->first().state_dim(); }
+int Model::meas_dim() const { return impl_->first().meas_dim(); }
 const std::vector<std::string>& Model::state_names() const {
-  return impl_->learned->expert().state_names;
+  return impl_->first().expert().state_names;
 }
 const std::vector<std::string>& Model::measured_names() const {
-  return impl_->learned->description().measured_names;
+  return impl_->first().description().measured_names;
 }
 const std::vector<std::string>& Model::input_names() const {
-  return impl_->learned->description().input_names;
+  return impl_->first().description().input_names;
 }
 std::vector<double> Model::emission(std::span<const double> x) const {
   if (x.size() != static_cast<std::size_t>(state_dim()))
     throw ConfigError("the state has " + std::to_string(x.size()) + " numbers, but the model has " +
                       std::to_string(state_dim()) + " states");
   std::vector<double> y(static_cast<std::size_t>(meas_dim())), H(y.size() * x.size());
-  infer::MeasuredMap(*impl_->learned).at(x.data(), y.data(), H.data());
+  infer::MeasuredMap(impl_->first()).at(x.data(), y.data(), H.data());
   return H;
 }
 
 Estimates Model::measured(const Estimates& states) const {
-  const infer::MeasuredMap map(*impl_->learned);
+  const infer::MeasuredMap map(impl_->first());
   const auto N = static_cast<std::size_t>(state_dim()), M = static_cast<std::size_t>(meas_dim());
   Estimates result = states;
   result.state_names = measured_names();
@@ -74,11 +71,11 @@ Estimates Model::measured(const Estimates& states) const {
 std::vector<double> Model::noise() const {
   std::vector<double> R;
   int count = 0;
-  for (const model::LearnedModel<float>* member : impl_->members()) {
+  for (const auto& member : impl_->members) {
     R.resize(member->emission().R().size());
     infer::add_to_mean(++count, member->emission().R(), R);
   }
-  const model::ModelDescription& description = impl_->learned->description();
+  const model::ModelDescription& description = impl_->first().description();
   if (description.tails > 0) R = kalman::student_covariance(description.tails, R);
   const std::vector<double>& scale = description.units.y_scale;
   for (std::size_t i = 0; i < scale.size(); ++i)
@@ -86,14 +83,12 @@ std::vector<double> Model::noise() const {
   return R;
 }
 
-std::string Model::info_json() const {
-  return model::description_json(*impl_->learned, impl_->others);
-}
+std::string Model::info_json() const { return model::description_json(*impl_); }
 bool Model::gains_by_iterations() const {
-  const prior::Expert& expert = impl_->learned->expert();
-  return !expert.linear || expert.emission != nullptr || impl_->learned->description().tails > 0;
+  const prior::Expert& expert = impl_->first().expert();
+  return !expert.linear || expert.emission != nullptr || impl_->first().description().tails > 0;
 }
-const DataOptions& Model::data_options() const { return impl_->learned->description().data; }
+const DataOptions& Model::data_options() const { return impl_->data; }
 
 Stream Model::stream() const { return Stream(std::make_unique<Stream::Impl>(impl_)); }
 

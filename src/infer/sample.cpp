@@ -61,13 +61,14 @@ double sample_member(const model::LearnedModel<float>& model, const Dataset& dat
 
 Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int threads) const {
   if (count < 1) throw ConfigError("count = " + std::to_string(count) + ", but it must be >= 1");
-  if (!impl_->learned->description().recursive())
+  if (!impl_->first().description().recursive())
     throw ConfigError(
         "the model has a recurrent filter, which says nothing of how a state follows from the one "
         "before; trajectories need a recursive one (fit with filter = recursive)");
-  const auto members = impl_->members();
+  infer::check_one_noise(*impl_, data);
+  const auto& members = impl_->members;
   const auto samples = static_cast<std::size_t>(count);
-  Estimates estimates = infer::SeriesRun(*impl_->learned, data, threads).empty_estimates();
+  Estimates estimates = infer::SeriesRun(impl_->first(), data, threads).empty_estimates();
   if (estimates.key_name.empty()) estimates.key_name = "sample";
   estimates.series.resize(data.series.size() * samples);
   for (std::size_t j = 0; j < members.size(); ++j)
@@ -77,9 +78,9 @@ Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int 
     infer::require_usable(data.source, estimates);
     return estimates;
   }
-  const bool calibrated = impl_->calibration().has_value();
+  const bool calibrated = impl_->calibration.has_value();
   const SmoothOptions linearized{.method = "linearized"};
-  infer::Combined before = infer::combine(
+  infer::RawAnalysis before = infer::analyse_members(
       *impl_, data, threads, {.smoothed = calibrated, .innovations = calibrated}, linearized);
   const Estimates smoothed = before.analysis.smoothed;
   const Estimates after = infer::calibrated(*this, std::move(before), linearized).smoothed;

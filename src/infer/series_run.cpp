@@ -72,11 +72,6 @@ void check_inputs(const model::LearnedModel<float>& model, const Dataset& data) 
 
 void check_noise(const model::LearnedModel<float>& model, const Dataset& data) {
   data::check_stds(data);
-  if (!data.std_names.empty() && model.description().calibration)
-    throw ConfigError(
-        source(data) +
-        ": the data say how noisy each value is, but the model's covariances are "
-        "calibrated for one noise; fit without calibrate, or leave noise_columns out");
   if (data.std_names.empty() && !model.description().noise_std.empty())
     throw DataError(source(data) +
                     ": the model was fitted to data that say how noisy each value is, but these do "

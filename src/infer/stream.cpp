@@ -20,7 +20,7 @@ Stream::Impl::Impl(std::shared_ptr<const Model::Impl> shared_model)
       weight(y.size()),
       mean(static_cast<std::size_t>(model.state_dim())),
       covariance(mean.size() * mean.size()),
-      nll(model.impl().members().size()),
+      nll(model.impl().members.size()),
       one_mean_(mean.size()),
       one_covariance_(covariance.size()),
       one_noise_(covariance.size()),
@@ -30,7 +30,7 @@ Stream::Impl::Impl(std::shared_ptr<const Model::Impl> shared_model)
       y_pred_(y.size()),
       S_(R.size()),
       residual_(y.size()) {
-  for (const auto* member : model.impl().members()) members.emplace_back(*member);
+  for (const auto& member : model.impl().members) members.emplace_back(*member);
 }
 
 void Stream::Impl::load(const State& from) {
@@ -50,7 +50,7 @@ void Stream::Impl::store(State& to) const {
 
 // As combined.cpp does it for whole series.
 void Stream::Impl::combine() {
-  const auto& calibration = model.impl().calibration();
+  const auto& calibration = model.impl().calibration;
   const std::size_t N = mean.size(), M = y.size();
   for (std::size_t j = 0; j < members.size(); ++j) {
     const infer::MemberStream& member = members[j];
@@ -123,7 +123,7 @@ void Stream::step(State& state, std::span<const double> given, double dt,
     throw DataError(
         "the model was fitted to data that say how noisy each value is; give their standard "
         "deviations as well");
-  if (!y_std.empty() && description.calibration)
+  if (!y_std.empty() && s.model.impl().calibration)
     throw DataError(
         "standard deviations of the values, but the model's covariances are calibrated for one "
         "noise");

@@ -72,12 +72,6 @@ void check_features(const FeatureSpec& features, std::size_t M, std::size_t U) {
 void check_noise(const ModelDescription& d, std::size_t M) {
   if (!d.noise_std.empty()) require_size("noise_std", d.noise_std.size(), M);
   require_scales("noise_std", d.noise_std);
-  // One column may hold the deviations of all.
-  const std::size_t columns = d.data.noise_columns.size();
-  if (columns > 1 && columns != M)
-    throw ConfigError("model: data.noise_columns has " + std::to_string(columns) +
-                      " names, but it must have none, one or one for each of " + std::to_string(M) +
-                      " measured columns");
 }
 
 void check_calibration(const Calibration& calibration) {
@@ -138,7 +132,6 @@ void check_description(const ModelDescription& d) {
   check_units(d.units, M);
   check_features(d.features, M, d.input_names.size());
   check_noise(d, M);
-  if (d.calibration) check_calibration(*d.calibration);
   if (!(d.tails == 0 || (d.tails >= 1 && d.tails <= kalman::kLargestDegreesOfFreedom)))
     refuse("tails", d.tails, "0 (Gaussian) or in 1..1e6");
   if (!(d.gap_trust >= 0 && d.gap_trust <= 1)) refuse("gap_trust", d.gap_trust, "in 0..1");
@@ -152,6 +145,17 @@ void check_description(const ModelDescription& d, const prior::Expert& expert) {
   require_size("units.x_offset", d.units.x_offset.size(), N);
   check_theta(d.theta, expert);
   check_climate(d.climate, N, d.measured_names.size());
+}
+
+void check_ensemble(const Ensemble& ensemble) {
+  if (ensemble.calibration) check_calibration(*ensemble.calibration);
+  // One column may hold the deviations of all.
+  const std::size_t M = ensemble.first().description().measured_names.size();
+  const std::size_t columns = ensemble.data.noise_columns.size();
+  if (columns > 1 && columns != M)
+    throw ConfigError("model: data.noise_columns has " + std::to_string(columns) +
+                      " names, but it must have none, one or one for each of " + std::to_string(M) +
+                      " measured columns");
 }
 
 }  // namespace kalmia::model

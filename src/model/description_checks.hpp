@@ -1,7 +1,7 @@
 // The rules that the numbers of a model obey, whoever wrote its file.
 #pragma once
 
-#include "model/learned_model.hpp"
+#include "model/ensemble.hpp"
 
 namespace kalmia::model {
 
@@ -15,5 +15,8 @@ void check_description(const ModelDescription& description);
 
 /// The rest: sizes by the number of states, parameters within their bounds, the climate.
 void check_description(const ModelDescription& description, const prior::Expert& expert);
+
+/// What is said of the members as a whole.
+void check_ensemble(const Ensemble& ensemble);
 
 }  // namespace kalmia::model

@@ -20,16 +20,22 @@ constexpr FilterEntry kTable[] = {
 
 std::span<const FilterEntry> filter_table() { return kTable; }
 
-const char* filter_name(HeadKind head) {
+const FilterEntry* find_filter(const std::string& name) {
+  const auto* found = std::ranges::find(kTable, std::string_view(name), &FilterEntry::name);
+  return found == std::end(kTable) ? nullptr : found;
+}
+
+std::string_view filter_name(HeadKind head) {
   const auto* found = std::ranges::find(kTable, head, &FilterEntry::head);
   if (found == std::end(kTable)) throw ConfigError("model: its networks describe no filter");
   return found->name;
 }
 
 HeadKind filter_of_name(const std::string& name) {
-  for (const FilterEntry& each : kTable)
-    if (name == each.name) return each.head;
-  throw ConfigError("filter = \"" + name + "\", but it must be " + alternatives(kTable));
+  if (const FilterEntry* entry = find_filter(name)) return entry->head;
+  throw ConfigError("filter = \"" + name + "\", but it must be " + filter_alternatives());
 }
+
+std::string filter_alternatives() { return alternatives(kTable); }
 
 }  // namespace kalmia::model

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "heads/architecture.hpp"
 
@@ -11,12 +12,16 @@ namespace kalmia::model {
 /// One row of the table in filters.cpp.
 struct FilterEntry {
   heads::HeadKind head;
-  const char* name;  ///< as users write it: ModelOptions::filter
+  std::string_view name;  ///< as users write it: ModelOptions::filter
 };
 
 std::span<const FilterEntry> filter_table();
-const char* filter_name(heads::HeadKind head);
+/// Null if no filter has that name.
+const FilterEntry* find_filter(const std::string& name);
+std::string_view filter_name(heads::HeadKind head);
 /// Throws ConfigError for a name that is not in the table.
 heads::HeadKind filter_of_name(const std::string& name);
+/// "recursive, recurrent or diagonal".
+std::string filter_alternatives();
 
 }  // namespace kalmia::model

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "heads/state_window.hpp"
 #include "kalman/emission.hpp"
 #include "kalmia/data.hpp"
-#include "model/calibration.hpp"
 #include "model/channels.hpp"
 #include "model/drive.hpp"
 #include "model/features.hpp"
@@ -37,7 +35,7 @@ struct StateClimate {
   std::vector<double> measured_spread;  ///< M, without noise; infinity of channels that wander
 };
 
-/// Everything about a model but its numbers; what the file's header says.
+/// Everything about a model but its numbers.
 struct ModelDescription {
   std::vector<std::string> measured_names;
   std::vector<std::string> input_names;
@@ -65,10 +63,6 @@ struct ModelDescription {
   /// In the networks where values are missing, 0..1; 0: they are shown nothing of them, and rest.
   double gap_trust = 1;
   double iterated_noise = 1;  ///< process noise of iterated smoothing over the filter's
-  std::optional<Calibration> calibration;  ///< of reported covariances
-  DataOptions data;                        ///< how the columns were read
-  std::string summary_json =
-      "{}";  ///< how training went, without anything that varies from run to run
 };
 
 /// The scaling that suits an expert and channels: none for a map in physical units, else each
@@ -119,8 +113,6 @@ class LearnedModel {
   void measure(const double* x, double* y) const;
   /// H at x (M x N).
   std::vector<double> emission_at(const double* x) const;
-  void set_calibration(const Calibration& calibration) { description_.calibration = calibration; }
-  void set_summary(std::string json) { description_.summary_json = std::move(json); }
 
   /// The trained smoother's networks, or null.
   const SmootherNetworks* smoother() const { return smoother_.get(); }

@@ -8,6 +8,7 @@
 
 #include "kalmia/error.hpp"
 #include "kalmia/version.hpp"
+#include "model/description_checks.hpp"
 #include "model/expert_json.hpp"
 #include "model/filters.hpp"
 #include "model/json_numbers.hpp"
@@ -99,12 +100,16 @@ std::string member_prefix(std::size_t member) {
   return member == 0 ? "" : "member." + std::to_string(member) + ".";
 }
 
-Json to_json(const ModelDescription& d, FurtherMembers others) {
+// The first member's description stands for what all share.
+Json to_json(const Ensemble& ensemble) {
+  const ModelDescription& d = ensemble.first().description();
   Json further = Json::array();
-  for (const auto& each : others)
-    further.push_back({{"smoother", to_json(each->description().smoother)},
-                       {"gap_trust", each->description().gap_trust},
-                       {"iterated_noise", each->description().iterated_noise}});
+  for (std::size_t i = 1; i < ensemble.members.size(); ++i) {
+    const ModelDescription& each = ensemble.members[i]->description();
+    further.push_back({{"smoother", to_json(each.smoother)},
+                       {"gap_trust", each.gap_trust},
+                       {"iterated_noise", each.iterated_noise}});
+  }
   return {
       {"measured", d.measured_names},
       {"inputs", d.input_names},
@@ -126,7 +131,7 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
         {"decoder", d.decoder}}},
       {"smoother", to_json(d.smoother)},
       {"further_members", further},
-      {"calibration", to_json(d.calibration)},
+      {"calibration", to_json(ensemble.calibration)},
       {"units",
        {{"y_scale", d.units.y_scale},
         {"y_offset", d.units.y_offset},
@@ -141,13 +146,13 @@ Json to_json(const ModelDescription& d, FurtherMembers others) {
         {"u_mean", d.features.u_mean},
         {"u_spread", d.features.u_spread}}},
       {"data",
-       {{"measure", d.data.measure},
-        {"truth", d.data.truth},
-        {"inputs", d.data.inputs},
-        {"time", d.data.time},
-        {"key", d.data.key},
-        {"noise_columns", d.data.noise_columns}}},
-      {"training", Json::parse(d.summary_json)},
+       {{"measure", ensemble.data.measure},
+        {"truth", ensemble.data.truth},
+        {"inputs", ensemble.data.inputs},
+        {"time", ensemble.data.time},
+        {"key", ensemble.data.key},
+        {"noise_columns", ensemble.data.noise_columns}}},
+      {"training", Json::parse(ensemble.summary_json)},
   };
 }
 
@@ -172,7 +177,6 @@ ModelDescription description_of(const Json& json) {
   d.hidden = whole_number(networks, "hidden");
   d.decoder = whole_numbers(networks, "decoder");
   d.smoother = sizes_of(json.at("smoother"));
-  d.calibration = calibration_of(json.at("calibration"));
   const Json& units = json.at("units");
   units.at("y_scale").get_to(d.units.y_scale);
   units.at("y_offset").get_to(d.units.y_offset);
@@ -186,15 +190,18 @@ ModelDescription description_of(const Json& json) {
   features.at("use_dt").get_to(d.features.use_dt);
   features.at("u_mean").get_to(d.features.u_mean);
   features.at("u_spread").get_to(d.features.u_spread);
-  const Json& data = json.at("data");
-  data.at("measure").get_to(d.data.measure);
-  data.at("truth").get_to(d.data.truth);
-  data.at("inputs").get_to(d.data.inputs);
-  data.at("time").get_to(d.data.time);
-  data.at("key").get_to(d.data.key);
-  data.at("noise_columns").get_to(d.data.noise_columns);
-  d.summary_json = json.at("training").dump();
   return d;
+}
+
+DataOptions data_options_of(const Json& json) {
+  DataOptions data;
+  json.at("measure").get_to(data.measure);
+  json.at("truth").get_to(data.truth);
+  json.at("inputs").get_to(data.inputs);
+  json.at("time").get_to(data.time);
+  json.at("key").get_to(data.key);
+  json.at("noise_columns").get_to(data.noise_columns);
+  return data;
 }
 
 // The parameters of networks, whose names have `prefix` in the file.
@@ -244,12 +251,15 @@ std::unique_ptr<LearnedModel<float>> read_member(std::size_t member, const Model
   return model;
 }
 
-std::vector<std::unique_ptr<LearnedModel<float>>> parse(const std::string& bytes,
-                                                        const std::string& source) {
+Ensemble parse(const std::string& bytes, const std::string& source) {
   const TensorReader file(kFormat, bytes, source);
   const Json json = file.description();
   const ModelDescription d = description_of(json);
-  std::vector<std::unique_ptr<LearnedModel<float>>> members;
+  Ensemble ensemble;
+  ensemble.calibration = calibration_of(json.at("calibration"));
+  ensemble.data = data_options_of(json.at("data"));
+  ensemble.summary_json = json.at("training").dump();
+  auto& members = ensemble.members;
   members.push_back(read_member(0, d, d.smoother, file));
   for (const Json& each : json.at("further_members")) {
     ModelDescription own = d;
@@ -257,20 +267,20 @@ std::vector<std::unique_ptr<LearnedModel<float>>> parse(const std::string& bytes
     each.at("iterated_noise").get_to(own.iterated_noise);
     members.push_back(read_member(members.size(), own, sizes_of(each.at("smoother")), file));
   }
-  return members;
+  check_ensemble(ensemble);
+  return ensemble;
 }
 
 }  // namespace
 
-std::string model_file_bytes(const LearnedModel<float>& model, FurtherMembers others) {
+std::string model_file_bytes(const Ensemble& ensemble) {
   TensorWriter file;
-  std::vector<const LearnedModel<float>*> members{&model};
-  for (const auto& each : others) members.push_back(each.get());
+  const auto& members = ensemble.members;
+  const int M = ensemble.first().meas_dim();
   // Doubles first, so that every tensor is aligned.
   for (std::size_t i = 0; i < members.size(); ++i) {
     const std::vector<double>& R = members[i]->emission().R();
-    file.add(member_prefix(i) + "noise.R", "F64", {model.meas_dim(), model.meas_dim()}, R.data(),
-             R.size() * sizeof(double));
+    file.add(member_prefix(i) + "noise.R", "F64", {M, M}, R.data(), R.size() * sizeof(double));
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     const std::string prefix = member_prefix(i);
@@ -284,16 +294,10 @@ std::string model_file_bytes(const LearnedModel<float>& model, FurtherMembers ot
                  smoother->parameters().data() + view.offset,
                  static_cast<std::size_t>(view.size()) * sizeof(float));
   }
-  return file.bytes(kFormat, to_json(model.description(), others));
+  return file.bytes(kFormat, to_json(ensemble));
 }
 
-std::unique_ptr<LearnedModel<float>> parse_model_file(const std::string& bytes,
-                                                      const std::string& source) {
-  return std::move(parse_members(bytes, source)[0]);
-}
-
-std::vector<std::unique_ptr<LearnedModel<float>>> parse_members(const std::string& bytes,
-                                                                const std::string& source) {
+Ensemble parse_model_file(const std::string& bytes, const std::string& source) {
   try {
     return parse(bytes, source);
   } catch (const nlohmann::json::exception& error) {
@@ -303,10 +307,11 @@ std::vector<std::unique_ptr<LearnedModel<float>>> parse_members(const std::strin
   }
 }
 
-std::string description_json(const LearnedModel<float>& model, FurtherMembers others) {
-  Json json = to_json(model.description(), others);
+std::string description_json(const Ensemble& ensemble) {
+  const LearnedModel<float>& model = ensemble.first();
+  Json json = to_json(ensemble);
   json.erase("further_members");
-  json["members"] = 1 + others.size();
+  json["members"] = ensemble.members.size();
   json["kalmia_version"] = kVersionText;
   json["states"] = model.expert().state_names;
   Json theta = Json::array();

@@ -3,32 +3,22 @@
 // ensemble with `member.1.`, `member.2.`, ...
 #pragma once
 
-#include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "model/learned_model.hpp"
+#include "model/ensemble.hpp"
 
 namespace kalmia::model {
 
 inline constexpr int kModelFileVersion = 6;
 
-using FurtherMembers = std::span<const std::unique_ptr<const LearnedModel<float>>>;
-
-/// The bytes of the file. They depend on the model alone, and on the further members of an
-/// ensemble: models of the same description, the sizes of the smoother excepted.
-std::string model_file_bytes(const LearnedModel<float>& model, FurtherMembers others = {});
+/// The bytes of the file. They depend on the ensemble alone.
+std::string model_file_bytes(const Ensemble& ensemble);
 
 /// `source` is for messages. Throws DataError if the bytes are not a whole model file of a version
 /// this build knows.
-std::vector<std::unique_ptr<LearnedModel<float>>> parse_members(const std::string& bytes,
-                                                                const std::string& source);
-/// The first member.
-std::unique_ptr<LearnedModel<float>> parse_model_file(const std::string& bytes,
-                                                      const std::string& source);
+Ensemble parse_model_file(const std::string& bytes, const std::string& source);
 
-/// The description as JSON text, for `info`.
-std::string description_json(const LearnedModel<float>& model, FurtherMembers others = {});
+/// What the ensemble is as JSON text, for `info`.
+std::string description_json(const Ensemble& ensemble);
 
 }  // namespace kalmia::model

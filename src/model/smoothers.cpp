@@ -15,6 +15,7 @@ using heads::TransitionRule;
 constexpr SmootherEntry kTable[] = {
     {.kind = SmootherKind::Fused,
      .name = "fused",
+     .method = "fused",
      .head = HeadKind::Fusion,
      .transition = TransitionRule::Residual,
      .posterior = PosteriorRule::Predicted,
@@ -23,6 +24,7 @@ constexpr SmootherEntry kTable[] = {
      .linear_gaussian = false},
     {.kind = SmootherKind::Recurrent,
      .name = "recurrent",
+     .method = "recurrent",
      .head = HeadKind::Direct,
      .transition = TransitionRule::Residual,
      .posterior = PosteriorRule::Predicted,
@@ -31,6 +33,7 @@ constexpr SmootherEntry kTable[] = {
      .linear_gaussian = false},
     {.kind = SmootherKind::Recursive,
      .name = "recursive",
+     .method = "recursive",
      .head = HeadKind::Recursion,
      .transition = TransitionRule::TowardCentre,
      .posterior = PosteriorRule::Predicted,
@@ -39,6 +42,7 @@ constexpr SmootherEntry kTable[] = {
      .linear_gaussian = false},
     {.kind = SmootherKind::RecursiveAlternative,
      .name = "recursive-alternative",
+     .method = "recursive",
      .head = HeadKind::Recursion,
      .transition = TransitionRule::TowardCentre,
      .posterior = PosteriorRule::Alternative,
@@ -63,7 +67,7 @@ const SmootherEntry& smoother_entry(SmootherKind kind) {
 }
 
 const SmootherEntry* find_smoother(const std::string& name) {
-  const auto* found = std::ranges::find(kTable, name, &SmootherEntry::name);
+  const auto* found = std::ranges::find(kTable, std::string_view(name), &SmootherEntry::name);
   return found == std::end(kTable) ? nullptr : found;
 }
 
@@ -72,6 +76,8 @@ SmootherKind smoother_of_name(const std::string& name) {
   throw ConfigError("smoother = \"" + name + "\", but it must be " + alternatives(kTable));
 }
 
-const char* smoother_name(SmootherKind kind) { return smoother_entry(kind).name; }
+std::string_view smoother_name(SmootherKind kind) { return smoother_entry(kind).name; }
+
+std::string smoother_alternatives() { return alternatives(kTable); }
 
 }  // namespace kalmia::model

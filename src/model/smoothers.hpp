@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "heads/architecture.hpp"
 
@@ -19,7 +20,8 @@ enum class SmootherKind {
 /// What is particular to a kind of smoother with networks. One row of the table in smoothers.cpp.
 struct SmootherEntry {
   SmootherKind kind;
-  const char* name;  ///< as users write it: ModelOptions::smoother
+  std::string_view name;    ///< as users write it: ModelOptions::smoother
+  std::string_view method;  ///< the same of SmoothOptions::method
   heads::HeadKind head;
   heads::TransitionRule transition;
   heads::PosteriorRule posterior;
@@ -42,6 +44,8 @@ const SmootherEntry& smoother_entry(SmootherKind kind);
 const SmootherEntry* find_smoother(const std::string& name);
 /// Throws ConfigError for a name that is not in the table.
 SmootherKind smoother_of_name(const std::string& name);
-const char* smoother_name(SmootherKind kind);
+std::string_view smoother_name(SmootherKind kind);
+/// "fused, recurrent, recursive or recursive-alternative".
+std::string smoother_alternatives();
 
 }  // namespace kalmia::model

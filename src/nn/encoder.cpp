@@ -1,13 +1,18 @@
 #include "nn/encoder.hpp"
 
-#include <array>
+#include <algorithm>
 
+#include "base/alternatives.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::nn {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"gru", "lstm", "conv"};
+// In the order of EncoderKind.
+struct EncoderName {
+  std::string_view name;
+};
+constexpr EncoderName kNames[] = {{"gru"}, {"lstm"}, {"conv"}};
 
 // One function of several, chosen by the type of its argument.
 template <typename... Functions>
@@ -17,12 +22,21 @@ struct Overloaded : Functions... {
 
 }  // namespace
 
-std::string_view encoder_name(EncoderKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+std::string_view encoder_name(EncoderKind kind) {
+  return kNames[static_cast<std::size_t>(kind)].name;
+}
+
+bool is_encoder(std::string_view name) {
+  return std::ranges::find(kNames, name, &EncoderName::name) != std::end(kNames);
+}
+
+std::string encoder_alternatives() { return alternatives(kNames); }
 
 EncoderKind encoder_of_name(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (kNames[i] == name) return static_cast<EncoderKind>(i);
-  throw ConfigError("encoder = \"" + std::string(name) + "\", but it must be gru, lstm or conv");
+  const auto* found = std::ranges::find(kNames, name, &EncoderName::name);
+  if (found != std::end(kNames)) return static_cast<EncoderKind>(found - kNames);
+  throw ConfigError("encoder = \"" + std::string(name) + "\", but it must be " +
+                    encoder_alternatives());
 }
 
 EncoderLayout add_encoder(ParameterLayout& parameters, const std::string& prefix, EncoderKind kind,

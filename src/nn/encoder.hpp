@@ -22,6 +22,10 @@ enum class EncoderKind {
 /// "gru", "lstm", "conv".
 std::string_view encoder_name(EncoderKind kind);
 
+/// Whether there is an encoder of that name, and all there are: "gru, lstm or conv".
+bool is_encoder(std::string_view name);
+std::string encoder_alternatives();
+
 /// The kind of that name. Throws ConfigError if there is none.
 EncoderKind encoder_of_name(std::string_view name);
 

@@ -79,7 +79,7 @@ std::vector<AudioOutcome> run_fit(FitOptions options, Levelled levelled,
   std::vector<AudioOutcome> outcomes;
   for (const FittedSound& each : sounds) {
     AudioOutcome& outcome = outcomes.emplace_back();
-    const bool trained = each.heard == Heard::Trained && summary.smoother;
+    const bool trained = each.heard == Heard::Trained && summary.has_smoother();
     if (trained)
       outcome.estimates = sounds_of(fitted.model.smooth(test.data, work.threads), test);
     else if (each.heard == Heard::Predicted)
@@ -87,8 +87,9 @@ std::vector<AudioOutcome> run_fit(FitOptions options, Levelled levelled,
     else
       outcome.estimates =
           sounds_of(each.heard == Heard::Filtered ? analysis.filtered : analysis.smoothed, test);
-    outcome.held_out = trained ? summary.smoother_held_out : summary.best_held_out;
-    outcome.networks_kept = each.heard == Heard::Trained ? summary.smoother : summary.networks;
+    outcome.held_out = trained ? summary.smoother->held_out : summary.best_held_out;
+    outcome.networks_kept =
+        each.heard == Heard::Trained ? summary.has_smoother() : summary.networks.kept;
   }
   return outcomes;
 }

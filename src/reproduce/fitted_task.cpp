@@ -54,11 +54,14 @@ std::vector<Outcome> run_outputs(const FitOptions& options,
     // The model may know of fewer states than there are.
     if (!truth.states || states < test.x_names.size())
       outcome.row.state_mse = state_mse_with_zeros(test, outcome.row.position_mse.value());
-    outcome.row.held_out = trained && fitted.summary.smoother ? fitted.summary.smoother_held_out
-                                                              : fitted.summary.best_held_out;
-    if (trained && fitted.summary.smoother) outcome.row.leak = model.leak(noisy, work.threads);
+    outcome.row.held_out = trained && fitted.summary.has_smoother()
+                               ? fitted.summary.smoother->held_out
+                               : fitted.summary.best_held_out;
+    if (trained && fitted.summary.has_smoother())
+      outcome.row.leak = model.leak(noisy, work.threads);
     if (options.model.hidden > 0)
-      outcome.row.networks_kept = trained ? fitted.summary.smoother : fitted.summary.networks;
+      outcome.row.networks_kept =
+          trained ? fitted.summary.has_smoother() : fitted.summary.networks.kept;
     outcomes.push_back(std::move(outcome));
   }
   return outcomes;

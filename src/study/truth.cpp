@@ -107,7 +107,7 @@ bool Measure::is_identity() const {
 }
 
 Measure measure_of(const Model& model) {
-  const model::LearnedModel<float>& learned = *model.impl().learned;
+  const model::LearnedModel<float>& learned = model.impl().first();
   Measure measure;
   measure.states = static_cast<std::size_t>(model.state_dim());
   measure.channels = static_cast<std::size_t>(model.meas_dim());

@@ -165,9 +165,7 @@ std::vector<double> measured_states(const model::LearnedModel<float>& model,
   return y;
 }
 
-bool has_networks(const Model::Impl& model) {
-  return model.learned->description().hidden > 1 || !model.learned->description().decoder.empty();
-}
+bool has_networks(const Model::Impl& model) { return !model.first().is_static(); }
 
 }  // namespace
 
@@ -191,10 +189,10 @@ Response own_response(const Model& model, const Dataset& data, std::span<const i
           moved.series[s].y[i] +=
               direction * kProbeSize * signs[s][i] * std::sqrt(R[i % M * (M + 1)]);
       const Estimates smoothed =
-          infer::combine(model.impl(), moved, threads, {.smoothed = true}, smoothing)
+          infer::analyse_members(model.impl(), moved, threads, {.smoothed = true}, smoothing)
               .analysis.smoothed;
       for (std::size_t s = 0; s < moved.series.size(); ++s) {
-        const std::vector<double> seen = measured_states(*model.impl().learned, smoothed.series[s]);
+        const std::vector<double> seen = measured_states(model.impl().first(), smoothed.series[s]);
         for (std::size_t i = static_cast<std::size_t>(first[s]) * M; i < seen.size(); ++i)
           if (!std::isnan(data.series[s].y[i]))
             sum += direction * signs[s][i] * seen[i] / std::sqrt(R[i % M * (M + 1)]);
@@ -237,8 +235,8 @@ std::vector<FitFactor> find_factors(const Model& model, const Dataset& data,
     factors.push_back(find_factor(innovations, first, R, further_error));
     factors.back().what = what;
   };
-  const infer::Combined filtered =
-      infer::combine(model.impl(), shown, threads, {.innovations = true}, {});
+  const infer::RawAnalysis filtered =
+      infer::analyse_members(model.impl(), shown, threads, {.innovations = true}, {});
   add("filter", filtered.analysis.innovations, 0);
   const std::string trained = model.impl().trained_smoother();
   for (const std::string& method : {std::string("linearized"), trained}) {
@@ -246,7 +244,8 @@ std::vector<FitFactor> find_factors(const Model& model, const Dataset& data,
     const SmoothOptions smoothing{.method = method == trained ? "auto" : method};
     infer::Parts parts{.smoothed = true, .left_out = true};
     double width_error = 0;
-    infer::Combined smoothed = infer::combine(model.impl(), shown, threads, parts, smoothing);
+    infer::RawAnalysis smoothed =
+        infer::analyse_members(model.impl(), shown, threads, parts, smoothing);
     // Networks that read the future never see the measurement that they predict.
     if (method != trained && has_networks(model.impl())) {
       double gain = 0;
@@ -261,7 +260,7 @@ std::vector<FitFactor> find_factors(const Model& model, const Dataset& data,
         parts.response = std::exp(log_f);
         // The factor goes at most with the square of f.
         width_error = 2 * (log_width(response.mean + response.error, directions) - log_f);
-        smoothed = infer::combine(model.impl(), shown, threads, parts, smoothing);
+        smoothed = infer::analyse_members(model.impl(), shown, threads, parts, smoothing);
       }
     }
     add(method, smoothed.left_out, width_error);

@@ -81,13 +81,18 @@ double error_of(const model::LearnedModel<float>& model, const HiddenData& data,
 
 }  // namespace
 
-void choose_gap_trust(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
+double find_gap_trust(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
                       ThreadTeam& team) {
-  if (model.is_static() || !model.description().recursive()) return;
+  const double before = model.description().gap_trust;
+  if (model.is_static() || !model.description().recursive()) return before;
   const HiddenData hidden(data, split);
-  const double trusted = error_of(model, hidden, team);
-  model.set_gap_trust(0);
-  if (trusted <= error_of(model, hidden, team)) model.set_gap_trust(1);
+  const auto error_with = [&](double trust) {
+    model.set_gap_trust(trust);
+    return error_of(model, hidden, team);
+  };
+  const double trusted = error_with(before), without = error_with(0);
+  model.set_gap_trust(before);
+  return trusted <= without ? 1 : 0;
 }
 
 }  // namespace kalmia::train

@@ -6,34 +6,13 @@
 #include <limits>
 #include <string>
 
-#include "base/random.hpp"
 #include "infer/mixture.hpp"
 #include "kalmia/error.hpp"
 #include "train/network_choice.hpp"
-#include "train/smoother_choice.hpp"
-#include "train/smoother_trainer.hpp"
 #include "train/trainer.hpp"
 
 namespace kalmia::train {
 namespace {
-
-using Report = std::function<bool(FitProgress&)>;
-
-// Says which of how many is in training.
-Report numbered(const Report& progress, int number, int count) {
-  if (count == 1 || !progress) return progress;
-  return [=, &progress](FitProgress& now) {
-    FitProgress named = now;
-    named.stage += ' ' + std::to_string(number) + '/' + std::to_string(count);
-    return progress(named);
-  };
-}
-
-FitOptions options_of(const FitOptions& options, int member) {
-  FitOptions own = options;
-  own.train.seed = member_seed(options.train.seed, member);
-  return own;
-}
 
 // The engine's nll of every step of every held-out stretch, one after another.
 std::vector<double> step_nll(const model::LearnedModel<float>& model, const ScaledData& data,
@@ -56,12 +35,40 @@ std::vector<double> step_nll(const model::LearnedModel<float>& model, const Scal
   return nll;
 }
 
-}  // namespace
-
-std::uint64_t member_seed(std::uint64_t seed, int member) {
-  return member == 0 ? seed
-                     : RandomStream(seed, "member", static_cast<std::uint64_t>(member)).bits();
+// Takes networks away that other things than held-out likelihood speak against. Returns a note that
+// says why, or nothing.
+std::vector<std::string> leave_out_worse(const TrainingContext& context, const StaticResult& start,
+                                         double static_held_out, TrainedNetworks& trained) {
+  if (!trained.model) return {};
+  const std::string against = against_networks(*start.alone<float>(), *trained.model, context.data,
+                                               context.split, context.team);
+  if (against.empty()) return {};
+  const std::string note = fmt::format(
+      "networks predict better (held-out loss {:.4f}, without {:.4f}) but were left out: {}",
+      trained.summary.held_out, static_held_out, against);
+  trained.model.reset();
+  trained.summary.kept = false;
+  trained.summary.held_out = static_held_out;
+  return {note};
 }
+
+// Keeps all members if they are better together, else the best alone.
+void combine(const TrainingContext& context, TrainedMembers& trained) {
+  if (trained.members.size() < 2) return;
+  FitEnsembleSummary& ensemble = *trained.ensemble;
+  ensemble.held_out =
+      mixture_held_out_loss(trained.members, context.data, context.split.held_out, context.team);
+  ensemble.combined = ensemble.held_out < trained.held_out;
+  if (ensemble.combined) {
+    trained.held_out = ensemble.held_out;
+    return;
+  }
+  Member best = std::move(*std::ranges::min_element(trained.members, {}, &Member::held_out));
+  trained.members.clear();
+  trained.members.push_back(std::move(best));
+}
+
+}  // namespace
 
 double mixture_held_out_loss(std::span<const Member> members, const ScaledData& data,
                              const std::vector<HeldOut>& held_out, ThreadTeam& team) {
@@ -87,104 +94,44 @@ double mixture_held_out_loss(std::span<const Member> members, const ScaledData& 
   return measured.loss(sum);
 }
 
-std::vector<Member> train_members(const StaticResult& start, const model::NoiseSpec& noise,
-                                  const ScaledData& data, const Split& split,
-                                  const FitOptions& options, ThreadTeam& team,
-                                  const Report& progress, FitSummary& summary) {
-  const int count = options.model.members;
-  std::vector<Member> members;
-  FitSummary best = summary;
+TrainedMembers train_members(const TrainingContext& context, const StaticResult& start,
+                             const model::NoiseSpec& noise, double static_held_out) {
+  const int count = context.options.model.members;
+  TrainedMembers result;
+  FitEnsembleSummary ensemble;
   double seconds = 0, steps = 0;
   int skipped = 0, cuts = 0;
   for (int k = 0; k < count; ++k) {
-    FitSummary own = summary;
-    auto trained = train_networks(start, noise, data, split, options_of(options, k), team,
-                                  numbered(progress, k + 1, count), own);
-    seconds += own.network_seconds;
-    steps += own.network_seconds * own.steps_per_second;
+    TrainedNetworks trained =
+        train_networks(context.of_member(k, k + 1, count), start, noise, static_held_out);
+    std::vector<std::string> notes = leave_out_worse(context, start, static_held_out, trained);
+    const FitNetworksSummary& own = trained.summary;
+    seconds += own.seconds;
+    steps += own.seconds * own.steps_per_second;
     skipped += own.skipped_updates;
     cuts += own.rate_cuts;
-    const StopReason reason = own.stop_reason;
-    if (trained)
-      if (const std::string against =
-              against_networks(*start.alone<float>(), *trained, data, split, team);
-          !against.empty()) {
-        trained.reset();
-        own.networks = false;
-        own.notes.push_back(fmt::format(
-            "networks predict better (held-out loss {:.4f}, without {:.4f}) but were left out: {}",
-            own.best_held_out, own.static_held_out, against));
-        own.best_held_out = own.static_held_out;
-      }
-    if (count > 1)
-      summary.members.push_back(
-          {reason, own.networks, own.best_held_out, own.updates, own.best_update, false});
-    if (k == 0 || own.best_held_out < best.best_held_out) best = own;
-    if (trained) members.push_back({k, std::move(trained), own.best_held_out});
-    // The others would predict the noise as well.
-    const bool ends = reason == StopReason::Interrupted || reason == StopReason::NoisePredicted;
-    if (ends) best.stop_reason = reason;
-    if (ends) break;
-  }
-  best.members = summary.members;
-  summary = best;
-  summary.network_seconds = seconds;
-  summary.steps_per_second = steps / std::max(seconds, 1e-9);
-  summary.skipped_updates = skipped;
-  summary.rate_cuts = cuts;
-  if (count == 1) return members;
-
-  summary.combined_held_out = std::numeric_limits<double>::quiet_NaN();
-  if (members.size() < 2) return members;
-  summary.combined_held_out = mixture_held_out_loss(members, data, split.held_out, team);
-  summary.combined = summary.combined_held_out < summary.best_held_out;
-  if (summary.combined) {
-    summary.best_held_out = summary.combined_held_out;
-    return members;
-  }
-  const auto alone = std::ranges::min_element(members, {}, &Member::held_out);
-  std::vector<Member> one;
-  one.push_back(std::move(*alone));
-  return one;
-}
-
-void train_smoothers(std::span<const Member> members, const ScaledData& data, const Split& split,
-                     const FitOptions& options, ThreadTeam& team, const Report& progress,
-                     FitSummary& summary) {
-  FitSummary best = summary;
-  double seconds = 0;
-  bool first = true, goes_on = true;
-  const Report watched = [&](FitProgress& now) { return goes_on = progress(now); };
-  for (std::size_t j = 0; j < members.size() && goes_on; ++j) {
-    const Member& member = members[j];
-    FitSummary own = summary;
-    own.best_held_out = member.held_out;
-    try {
-      train_smoother(*member.model, data, split, options_of(options, member.index), team,
-                     numbered(watched, static_cast<int>(j) + 1, static_cast<int>(members.size())),
-                     own);
-      choose_smoother(*member.model, data, split, options.model.keep_smoother, team, own);
-    } catch (const NumericalError& error) {
-      member.model->set_smoother({}, {});
-      own.smoother = false;
-      summary.notes.push_back(
-          "the " + options.model.smoother +
-          " smoother could not be trained, so that the linearized one serves (" + error.what() +
-          ")");
+    ensemble.members.push_back(
+        {own.stop_reason, own.kept, own.held_out, own.updates, own.best_update, false});
+    if (trained.model) result.members.push_back({k, std::move(trained.model), own.held_out});
+    if (k == 0 || own.held_out < result.networks.held_out) {
+      result.networks = own;
+      result.notes = std::move(notes);
     }
-    seconds += own.smoother_seconds;
-    const auto index = static_cast<std::size_t>(member.index);
-    if (index < summary.members.size()) summary.members[index].smoother = own.smoother;
-    if (first ||
-        (own.smoother && (!best.smoother || own.smoother_held_out < best.smoother_held_out)))
-      best = own;
-    first = false;
+    // The others would predict the noise as well.
+    if (own.stop_reason != StopReason::Interrupted && own.stop_reason != StopReason::NoisePredicted)
+      continue;
+    result.networks.stop_reason = own.stop_reason;
+    break;
   }
-  best.best_held_out = summary.best_held_out;
-  best.members = summary.members;
-  best.notes = summary.notes;
-  best.smoother_seconds = seconds;
-  summary = best;
+  result.networks.seconds = seconds;
+  result.networks.steps_per_second = steps / std::max(seconds, 1e-9);
+  result.networks.skipped_updates = skipped;
+  result.networks.rate_cuts = cuts;
+  result.held_out = result.networks.held_out;
+  if (count == 1) return result;
+  result.ensemble = std::move(ensemble);
+  combine(context, result);
+  return result;
 }
 
 }  // namespace kalmia::train

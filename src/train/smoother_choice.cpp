@@ -22,24 +22,27 @@ double unless_it_fails(const std::function<double()>& measure) {
 
 }  // namespace
 
-void choose_smoother(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
-                     bool keep, ThreadTeam& team, FitSummary& summary) {
-  if (!summary.smoother) return;
-  const std::vector<infer::Piece> pieces = pieces_with_future(data, split.held_out);
-  summary.smoother_leak = unless_it_fails([&] { return infer::measure_leak(model, pieces, team); });
+FitSmootherSummary choose_smoother(const TrainingContext& context,
+                                   model::LearnedModel<float>& model, FitSmootherSummary trained) {
+  if (!trained.kept) return trained;
+  const std::vector<HeldOut>& held_out = context.split.held_out;
+  const std::vector<infer::Piece> pieces = pieces_with_future(context.data, held_out);
+  trained.leak = unless_it_fails([&] { return infer::measure_leak(model, pieces, context.team); });
   std::vector<infer::Counted> counted;
-  for (const HeldOut& each : split.held_out)
+  for (const HeldOut& each : held_out)
     counted.push_back({each.score_from - each.stretch.begin, each.stretch.steps()});
   const auto risk = [&](infer::RiskOf smoother) {
-    return unless_it_fails(
-        [&] { return infer::estimated_risk(model, pieces, counted, smoother, team).error; });
+    return unless_it_fails([&] {
+      return infer::estimated_risk(model, pieces, counted, smoother, context.team).error;
+    });
   };
-  summary.smoother_risk = risk(infer::RiskOf::Networks);
-  summary.linearized_risk = risk(infer::RiskOf::Linearized);
+  trained.risk = risk(infer::RiskOf::Networks);
+  trained.linearized_risk = risk(infer::RiskOf::Linearized);
   // Networks that fail where the linearized smoother does not are no better.
-  summary.smoother = keep || std::isnan(summary.linearized_risk) ||
-                     summary.smoother_risk < summary.linearized_risk;
-  if (!summary.smoother) model.set_smoother({}, {});
+  trained.kept = context.options.model.keep_smoother || std::isnan(trained.linearized_risk) ||
+                 trained.risk < trained.linearized_risk;
+  if (!trained.kept) model.set_smoother({}, {});
+  return trained;
 }
 
 }  // namespace kalmia::train

@@ -1,34 +1,38 @@
 #include "train/smoother_trainer.hpp"
 
+#include "model/smoothers.hpp"
 #include "train/fusion_trainer.hpp"
-#include "train/summary.hpp"
 #include "train/two_sided_trainer.hpp"
 
 namespace kalmia::train {
 
-void train_smoother(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
-                    const FitOptions& options, ThreadTeam& team,
-                    const std::function<bool(FitProgress&)>& progress, FitSummary& summary) {
+FitSmootherSummary train_smoother(const TrainingContext& context, model::LearnedModel<float>& model,
+                                  double filter_held_out) {
+  const FitOptions& options = context.options;
+  const bool two_sided =
+      model::smoother_entry(model::smoother_of_name(options.model.smoother)).two_sided;
+  const auto make_stage = two_sided ? two_sided_stage : fusion_stage;
   const std::unique_ptr<SmootherStage> stage =
-      options.model.smoother == "fused" ? fusion_stage(model, data, split, options, team)
-                                        : two_sided_stage(model, data, split, options, team);
+      make_stage(model, context.data, context.split, options, context.team);
   LoopOptions loop;
   loop.stage = "smoother";
   loop.updates = options.train.updates > 0
                      ? options.train.updates
                      : default_updates(stage->training_steps(), stage->steps_per_update());
-  loop.from_scratch = options.model.smoother != "fused";
-  loop.start_loss = stage->filter_loss(summary.best_held_out);
-  loop.too_good = [&](double held_out) { return predicts_noise(held_out, summary); };
-  const LoopResult result = run_training(*stage, options.train, loop, progress);
+  loop.from_scratch = two_sided;
+  loop.start_loss = stage->filter_loss(filter_held_out);
+  loop.too_good = [&](double held_out) { return context.bound.is_beaten_by(held_out); };
+  const LoopResult result = run_training(*stage, options.train, loop, context.progress);
   stage->finish(result.best_update > 0);
-  summary.smoother = result.best_update > 0;
-  summary.smoother_kind = options.model.smoother;
-  summary.smoother_updates = result.updates;
-  summary.smoother_best_update = result.best_update;
-  summary.smoother_held_out = result.best_held_out;
-  summary.smoother_seconds = result.seconds;
-  summary.smoother_stop_reason = result.stop_reason;
+  FitSmootherSummary summary;
+  summary.kind = options.model.smoother;
+  summary.kept = result.best_update > 0;
+  summary.stop_reason = result.stop_reason;
+  summary.updates = result.updates;
+  summary.best_update = result.best_update;
+  summary.held_out = result.best_held_out;
+  summary.seconds = result.seconds;
+  return summary;
 }
 
 }  // namespace kalmia::train

@@ -2,17 +2,14 @@
 // likelihood of each measurement given all others.
 #pragma once
 
-#include <functional>
-
-#include "kalmia/fit.hpp"
-#include "train/training_data.hpp"
+#include "train/fit_context.hpp"
 
 namespace kalmia::train {
 
-/// Trains the smoother that `options` ask for, and gives it to `model` if it predicts held-out
-/// measurements better than the filter. Fills in what the summary says about it.
-void train_smoother(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
-                    const FitOptions& options, ThreadTeam& team,
-                    const std::function<bool(FitProgress&)>& progress, FitSummary& summary);
+/// Trains the smoother that the options ask for, and gives it to `model` if it predicts held-out
+/// measurements better than the filter, whose loss of them is `filter_held_out`. `kept` of what is
+/// returned says whether it does.
+FitSmootherSummary train_smoother(const TrainingContext& context, model::LearnedModel<float>& model,
+                                  double filter_held_out);
 
 }  // namespace kalmia::train

@@ -10,7 +10,6 @@
 #include "train/lane_feed.hpp"
 #include "train/noise_factor.hpp"
 #include "train/smoother_start.hpp"
-#include "train/summary.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -168,32 +167,31 @@ class NetworkTrainee : public Trainee {
 
 }  // namespace
 
-std::unique_ptr<model::LearnedModel<float>> train_networks(
-    const StaticResult& start, const model::NoiseSpec& noise, const ScaledData& data,
-    const Split& split, const FitOptions& options, ThreadTeam& team,
-    const std::function<bool(FitProgress&)>& progress, FitSummary& summary) {
-  NetworkTrainee trainee(start, noise, data, split, options, team);
+TrainedNetworks train_networks(const TrainingContext& context, const StaticResult& start,
+                               const model::NoiseSpec& noise, double static_held_out) {
+  const FitOptions& options = context.options;
+  NetworkTrainee trainee(start, noise, context.data, context.split, options, context.team);
   LoopOptions loop;
   loop.stage = "networks";
-  loop.updates = options.train.updates > 0
-                     ? options.train.updates
-                     : default_updates(summary.training_steps, trainee.steps_per_update());
-  loop.from_scratch = options.model.filter == "recurrent";
-  loop.start_loss = summary.static_held_out;
-  loop.too_good = [&](double held_out) { return predicts_noise(held_out, summary); };
-  const LoopResult result = run_training(trainee, options.train, loop, progress);
+  loop.updates = options.train.updates > 0 ? options.train.updates
+                                           : default_updates(total_steps(context.split.training),
+                                                             trainee.steps_per_update());
+  loop.from_scratch = options.model.filter != "recursive";
+  loop.start_loss = static_held_out;
+  loop.too_good = [&](double held_out) { return context.bound.is_beaten_by(held_out); };
+  const LoopResult result = run_training(trainee, options.train, loop, context.progress);
+  FitNetworksSummary summary;
+  summary.kept = result.best_update > 0;
   summary.stop_reason = result.stop_reason;
+  summary.held_out = result.best_held_out;
   summary.updates = result.updates;
   summary.best_update = result.best_update;
   summary.skipped_updates = result.skipped_updates;
   summary.rate_cuts = result.rate_cuts;
-  summary.best_held_out = result.best_held_out;
-  summary.network_seconds = result.seconds;
+  summary.seconds = result.seconds;
   summary.steps_per_second = result.steps_per_second;
   summary.checks = result.checks;
-  summary.networks = result.best_update > 0;
-  if (!summary.networks) return nullptr;
-  return trainee.best();
+  return {summary.kept ? trainee.best() : nullptr, summary};
 }
 
 }  // namespace kalmia::train

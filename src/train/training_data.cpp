@@ -23,6 +23,12 @@ void hold_out(int s, int from, int steps, std::vector<HeldOut>& held_out) {
 
 }  // namespace
 
+std::size_t total_steps(const std::vector<Stretch>& stretches) {
+  std::size_t steps = 0;
+  for (const Stretch& each : stretches) steps += static_cast<std::size_t>(each.steps());
+  return steps;
+}
+
 Split split_data(const std::vector<int>& lengths, double share, std::uint64_t seed) {
   Split split;
   const int count = static_cast<int>(lengths.size());

@@ -26,6 +26,9 @@ struct Split {
   std::vector<HeldOut> held_out;
 };
 
+/// Time steps of all stretches.
+std::size_t total_steps(const std::vector<Stretch>& stretches);
+
 inline constexpr int kManySeries = 10;
 inline constexpr double kLongestShare = 0.25;
 /// Steps a filter runs before held-out steps count.

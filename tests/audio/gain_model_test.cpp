@@ -5,6 +5,7 @@
 #include "audio/quiet_frames.hpp"
 #include "audio/sound_cases.hpp"
 #include "audio/wiener.hpp"
+#include "engine/batch.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::test {

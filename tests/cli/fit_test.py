@@ -23,8 +23,8 @@ class Results(ProgramTest):
         self.assertIn("a.kalmia", text)
         summary = json.loads(self.succeed("fit", "track.csv", *SMALL_FIT, "--json", "-o", "b.kalmia"))
         self.assertEqual(summary["output"], "b.kalmia")
-        self.assertEqual(summary["prior"], "constant-velocity")
-        self.assertEqual(summary["stop_reason"], "finished")
+        self.assertEqual(summary["static"]["prior"], "constant-velocity")
+        self.assertEqual(summary["networks"]["stop_reason"], "finished")
 
     def test_quiet_prints_nothing(self):
         self.track()
@@ -53,8 +53,8 @@ class Results(ProgramTest):
         support.write_track(self.folder / "other.csv", steps=100, seed=2)
         summary = json.loads(self.succeed("fit", "track.csv", "--validation", "other.csv",
                                           *SMALL_FIT, "--json", "-o", "a.kalmia"))
-        self.assertEqual(summary["training_steps"], 300)
-        self.assertEqual(summary["held_out_steps"], 100)
+        self.assertEqual(summary["data"]["training_steps"], 300)
+        self.assertEqual(summary["data"]["held_out_steps"], 100)
         # In a configuration it is relative to its folder, as the data are.
         (self.folder / "in").mkdir()
         (self.folder / "in/fit.toml").write_text(
@@ -77,12 +77,12 @@ class Results(ProgramTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, r"(?m)^networks 2/2  \d+/20  loss -?\d")
         summary = json.loads(result.stdout)
-        self.assertEqual(len(summary["members"]["each"]), 2)
+        self.assertEqual(len(summary["ensemble"]["members"]), 2)
         self.assertEqual([each["what"] for each in summary["calibration"]],
                          ["filter", "linearized"])
         info = json.loads(self.succeed("info", "a.kalmia", "--json"))
         self.assertEqual(info["calibration"]["filter"], summary["calibration"][0]["factor"])
-        self.assertEqual(info["members"], 2 if summary["members"]["combined"] else 1)
+        self.assertEqual(info["members"], 2 if summary["ensemble"]["combined"] else 1)
         self.assertIn("linearized", self.succeed("info", "a.kalmia"))
         for command in ("filter", "smooth"):
             self.succeed(command, "a.kalmia", "track.csv", "-o", f"{command}.csv")
@@ -156,7 +156,7 @@ class Interrupt(ProgramTest):
             self.assertIn("stopping", messages)
             self.succeed("smooth", "a.kalmia", "track.csv", "-o", "out.csv")
             info = json.loads(self.succeed("info", "a.kalmia", "--json"))
-            self.assertEqual(info["training"]["summary"]["stop_reason"], "interrupted")
+            self.assertEqual(info["training"]["summary"]["networks"]["stop_reason"], "interrupted")
             (self.folder / "a.kalmia").unlink()
 
     def test_in_the_first_stage_there_is_no_model_yet(self):

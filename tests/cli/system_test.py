@@ -94,15 +94,15 @@ class Configuration(SystemTest):
         text = self.succeed("fit", "fit.toml")
         self.assertRegex(text, r"(?m)^learned: gravity (9\.\d+|10|10\.\d+)$")
         summary = json.loads(self.succeed("fit", "fit.toml", "--json"))
-        self.assertEqual([each["name"] for each in summary["parameters"]], ["gravity"])
-        self.assertEqual(summary["parameters"][0]["lower"], 0)
-        self.assertIsNone(summary["parameters"][0]["upper"])
-        self.assertEqual(summary["prior"], "system")
+        self.assertEqual([each["name"] for each in summary["static"]["parameters"]], ["gravity"])
+        self.assertEqual(summary["static"]["parameters"][0]["lower"], 0)
+        self.assertIsNone(summary["static"]["parameters"][0]["upper"])
+        self.assertEqual(summary["static"]["prior"], "system")
         found = self.parameters("model.kalmia")
         self.assertEqual(list(found), ["gravity", "damping"])
         # Its standard error: twice the frequency times sqrt(damping / 20 s), 0.44.
         self.assertAlmostEqual(found["gravity"]["value"], 9.81, delta=1)
-        self.assertEqual(found["gravity"]["value"], summary["parameters"][0]["value"])
+        self.assertEqual(found["gravity"]["value"], summary["static"]["parameters"][0]["value"])
         self.assertEqual(found["damping"], {"name": "damping", "value": 0.1, "learned": False,
                                             "lower": None, "upper": None})
 

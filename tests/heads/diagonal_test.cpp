@@ -15,6 +15,8 @@
 namespace kalmia::heads {
 namespace {
 
+using test::Matrix;
+
 std::vector<GradientCase> gradient_cases() {
   const FeatureKinds kinds;
   return {

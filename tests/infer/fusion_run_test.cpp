@@ -4,6 +4,7 @@
 
 #include "infer/fused_cases.hpp"
 #include "kalmia/error.hpp"
+#include "support/ensembles.hpp"
 #include "support/model_reference.hpp"
 
 namespace kalmia::test {
@@ -202,8 +203,8 @@ TEST(FusionRun, TheModelSmoothsWithIt) {
     return learned;
   };
   const Dataset data = motion_data(2, {60, 1, 5, 100}, 64);
-  const Model fused(std::make_shared<Model::Impl>(Model::Impl{with_smoother(true)}));
-  const Model linearized(std::make_shared<Model::Impl>(Model::Impl{with_smoother(false)}));
+  const Model fused = test::model_of(with_smoother(true));
+  const Model linearized = test::model_of(with_smoother(false));
   const Estimates smoothed = fused.smooth(data), filtered = fused.filter(data);
   expect_same_bits(filtered, linearized.filter(data));
   expect_same_bits(smoothed, fused.smooth(data, 2));

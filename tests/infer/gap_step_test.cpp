@@ -202,12 +202,10 @@ TEST(AGapIsAForecast, OfNetworks) {
 
 TEST(AGapIsAForecast, OfCalibratedEnsembles) {
   const Dataset data = test::motion_data(2, {60, 30}, 14);
-  LearnedCase first = with_climate(test::network_case(2, 15));
-  first.description.calibration = model::Calibration{1.7, 1.3, 1};
-  auto impl = std::make_shared<Model::Impl>(Model::Impl{first.make<float>()});
-  for (const std::uint64_t seed : {16, 17})
-    impl->others.push_back(with_climate(test::network_case(2, seed)).make<float>());
-  expect_gap_is_forecast(Model(impl), data, kClose);
+  std::vector<test::Member> members;
+  for (const std::uint64_t seed : {15, 16, 17})
+    members.push_back(with_climate(test::network_case(2, seed)).make<float>());
+  expect_gap_is_forecast(test::model_of(members, model::Calibration{1.7, 1.3, 1}), data, kClose);
 }
 
 // In a gap of one channel only.

@@ -11,14 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "infer/model_impl.hpp"
 #include "kalman/classical_cases.hpp"
 #include "model/learned_cases.hpp"
+#include "support/ensembles.hpp"
 
 namespace kalmia::test {
 
-inline Model public_model(const LearnedCase& made) {
-  return Model(std::make_shared<Model::Impl>(Model::Impl{made.make<float>()}));
+inline Model public_model(const LearnedCase& made,
+                          std::optional<model::Calibration> calibration = {}) {
+  return model_of(made.make<float>(), calibration);
 }
 
 /// Series of these lengths: a random walk with noise, in the user's units of motion_description;

@@ -213,9 +213,7 @@ TEST(ModelNoise, MistakesAreSaid) {
 
 // The factors were found for one noise.
 TEST(ModelNoise, ACalibratedModelTakesNone) {
-  test::LearnedCase made = test::static_case(kChannels);
-  made.description.calibration = model::Calibration{2, 1, 1};
-  const Model model = test::public_model(made);
+  const Model model = test::public_model(test::static_case(kChannels), model::Calibration{2, 1, 1});
   EXPECT_NE(message_of<ConfigError>([&] {
               model.filter(noisy_data({20}, 3), 1);
             }).find("calibrated for one noise"),

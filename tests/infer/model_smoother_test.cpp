@@ -6,6 +6,7 @@
 #include "infer/infer_cases.hpp"
 #include "kalmia/fit.hpp"
 #include "kalmia/simulate.hpp"
+#include "support/ensembles.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace kalmia {
@@ -67,7 +68,7 @@ TEST(Model, SmoothersThatCannotBeAreRefused) {
 Model with_smoother(const test::LearnedCase& made, model::SmootherKind kind) {
   auto learned = made.make<float>();
   test::give_smoother(*learned, 17, kind);
-  return Model(std::make_shared<Model::Impl>(Model::Impl{std::move(learned)}));
+  return test::model_of(std::move(learned));
 }
 
 TEST(Model, TheTrainedSmootherIsTheOneThatIsUsed) {

@@ -65,13 +65,12 @@ TEST(Stream, OfAnEnsembleOrACalibratedModelEqualsTheFilter) {
   const Dataset data = motion_data(2, {120, 1, 65}, 114);
   for (const bool calibrated : {false, true})
     for (const int members : {1, 3}) {
-      auto first = test::network_case(2, 115).make<float>();
-      if (calibrated) first->set_calibration({1.75, 1, 1});
-      auto impl = std::make_shared<Model::Impl>(Model::Impl{std::move(first)});
-      for (int j = 1; j < members; ++j)
-        impl->others.push_back(
-            test::network_case(2, 115 + static_cast<std::uint64_t>(j)).make<float>());
-      const Model model(impl);
+      std::vector<test::Member> of;
+      for (int j = 0; j < members; ++j)
+        of.push_back(test::network_case(2, 115 + static_cast<std::uint64_t>(j)).make<float>());
+      std::optional<model::Calibration> calibration;
+      if (calibrated) calibration = {1.75, 1, 1};
+      const Model model = test::model_of(of, calibration);
       expect_equal_to_filter(model, data, 1e-4);
       // A state holds those of the members, one after another.
       const Stream::State one = public_model(test::network_case(2, 115)).stream().start();

@@ -42,7 +42,7 @@ struct KeptRun {
     for (auto* all : {&x_pred, &P_filt, &F, &nll}) all->assign(pieces.size(), {});
     visits.assign(pieces.size(), {});
     starts = 0;
-    WindowRun<float> run;
+    WindowRun<heads::StateGroup<float>> run;
     run.model = model->window();
     run.wanted = {.predicted = true, .filtered = true, .transition = true};
     for (const Piece& piece : pieces) run.steps.push_back(piece.steps);

@@ -21,8 +21,6 @@ using Damage = std::function<void(ModelDescription&)>;
 ModelDescription full() {
   ModelDescription d = test::motion_description(2);
   d.noise_std = {0.5, 2};
-  d.data.noise_columns = {"s"};
-  d.calibration = Calibration{0.5, 2, 1};
   d.climate = {{0, 1, 0, 1},
                {kInfinity, 2, 3, 4},
                std::vector<double>(16, 0.1),
@@ -54,15 +52,38 @@ TEST(DescriptionChecks, MessagesNameTheFieldTheValueAndTheRule) {
             "1e-150..1e150");
   EXPECT_EQ(refused([](D& d) { d.units.y_offset[0] = -1e200; }),
             "model: units.y_offset[0] = -1e+200, but it must be a finite number within +-1e150");
-  EXPECT_EQ(refused([](D& d) { d.calibration->linearized = 0; }),
-            "model: calibration.linearized = 0, but it must be above 0, in 1e-12..1e12");
   EXPECT_EQ(refused([](D& d) { d.features.use_level[1] = 2; }),
             "model: features.use_level[1] = 2, but it must be 0 or 1");
-  EXPECT_EQ(refused([](D& d) {
-              d.data.noise_columns = {"a", "b", "c"};
+}
+
+TEST(DescriptionChecks, OfAnEnsembleAsAWhole) {
+  Ensemble good;
+  good.members.push_back(test::static_case(2).make<float>());
+  EXPECT_NO_THROW(check_ensemble(good));
+  good.calibration = Calibration{0.5, 2, 1};
+  good.data.noise_columns = {"s"};
+  EXPECT_NO_THROW(check_ensemble(good));
+  const auto refused_whole = [&](const std::function<void(Ensemble&)>& damage) {
+    Ensemble e = good;
+    damage(e);
+    return message_of<ConfigError>([&] { check_ensemble(e); });
+  };
+  EXPECT_EQ(refused_whole([](Ensemble& e) { e.calibration->linearized = 0; }),
+            "model: calibration.linearized = 0, but it must be above 0, in 1e-12..1e12");
+  EXPECT_EQ(refused_whole([](Ensemble& e) {
+              e.data.noise_columns = {"a", "b", "c"};
             }),
             "model: data.noise_columns has 3 names, but it must have none, one or one for each of "
             "2 measured columns");
+  for (const double bad : {0.0, -1.0, 1e-200, 1e200, kInfinity, kNan}) {
+    EXPECT_NE(
+        refused_whole([=](Ensemble& e) { e.calibration->filter = bad; }).find("calibration.filter"),
+        std::string::npos);
+    EXPECT_NE(refused_whole([=](Ensemble& e) {
+                e.calibration->trained = bad;
+              }).find("calibration.trained"),
+              std::string::npos);
+  }
 }
 
 TEST(DescriptionChecks, ValuesOutOfRange) {
@@ -77,8 +98,6 @@ TEST(DescriptionChecks, ValuesOutOfRange) {
     expect([=](D& d) { d.features.spread[0] = bad; }, "features.spread[0]");
     expect([=](D& d) { d.features.step[0] = bad; }, "features.step[0]");
     expect([=](D& d) { d.noise_std[1] = bad; }, "noise_std[1]");
-    expect([=](D& d) { d.calibration->filter = bad; }, "calibration.filter");
-    expect([=](D& d) { d.calibration->trained = bad; }, "calibration.trained");
   }
   for (const double bad : {1e200, -kInfinity, kNan}) {
     expect([=](D& d) { d.units.x_offset[3] = bad; }, "units.x_offset[3]");

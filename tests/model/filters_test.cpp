@@ -12,8 +12,8 @@ namespace {
 TEST(Filters, NamesAndHeadsGoTogether) {
   ASSERT_GE(filter_table().size(), 2u);
   for (const FilterEntry& entry : filter_table()) {
-    EXPECT_EQ(filter_of_name(entry.name), entry.head);
-    EXPECT_STREQ(filter_name(entry.head), entry.name);
+    EXPECT_EQ(filter_of_name(std::string(entry.name)), entry.head);
+    EXPECT_EQ(filter_name(entry.head), entry.name);
   }
   EXPECT_EQ(filter_of_name("recursive"), heads::HeadKind::Recursion);
   EXPECT_EQ(filter_of_name("recurrent"), heads::HeadKind::Direct);

@@ -101,8 +101,6 @@ TEST(LearnedModel, TakesNewNumbers) {
   EXPECT_EQ(model->window().network->initial.e[0], other[at]);
   model->set_R({9});
   EXPECT_EQ(model->emission().R(), (std::vector<double>{9}));
-  model->set_summary("{\"a\":1}");
-  EXPECT_EQ(model->description().summary_json, "{\"a\":1}");
 
   other.pop_back();
   EXPECT_THROW(model->set_parameters(other), ConfigError);

@@ -25,10 +25,6 @@ using test::LearnedCase;
 LearnedCase full_case() {
   LearnedCase made = test::network_case(2, 41);
   made.description.noise = "0.5,0.3";
-  made.description.calibration = Calibration{1.0 / 3, 1.25, 2};
-  made.description.data = {{"north", "east"}, {"true_n"},        {"u0", "u1"}, "t_s",
-                           "robot",           {"n_std", "e_std"}};
-  made.description.summary_json = R"({"loss":0.125,"notes":["a \"quoted\" one"]})";
   // Numbers that are not short in decimals.
   made.description.units.y_offset[0] = 1.0 / 3;
   made.description.dt = 0.1;
@@ -40,6 +36,23 @@ LearnedCase full_case() {
   climate.Q.assign(16, 0.3);
   made.R[1] = made.R[2] = 0.1 * 3;
   return made;
+}
+
+// What is said of a whole, with a member.
+Ensemble full_ensemble(std::unique_ptr<LearnedModel<float>> member) {
+  Ensemble ensemble;
+  ensemble.members.push_back(std::move(member));
+  ensemble.calibration = Calibration{1.0 / 3, 1.25, 2};
+  ensemble.data = {{"north", "east"}, {"true_n"}, {"u0", "u1"}, "t_s", "robot", {"n_std", "e_std"}};
+  ensemble.summary_json = R"({"loss":0.125,"notes":["a \"quoted\" one"]})";
+  return ensemble;
+}
+
+// A model alone.
+std::string file_bytes(const LearnedModel<float>& model) {
+  Ensemble ensemble;
+  ensemble.members.emplace_back(std::shared_ptr<void>(), &model);
+  return model_file_bytes(ensemble);
 }
 
 struct Parsed {
@@ -114,18 +127,6 @@ void expect_same_model(const LearnedModel<float>& a, const LearnedModel<float>& 
   EXPECT_EQ(p.noise, q.noise);
   EXPECT_EQ(p.gap_trust, q.gap_trust);
   EXPECT_EQ(p.iterated_noise, q.iterated_noise);
-  ASSERT_EQ(p.calibration.has_value(), q.calibration.has_value());
-  if (p.calibration) {
-    EXPECT_EQ(p.calibration->filter, q.calibration->filter);
-    EXPECT_EQ(p.calibration->linearized, q.calibration->linearized);
-    EXPECT_EQ(p.calibration->trained, q.calibration->trained);
-  }
-  EXPECT_EQ(p.data.measure, q.data.measure);
-  EXPECT_EQ(p.data.truth, q.data.truth);
-  EXPECT_EQ(p.data.inputs, q.data.inputs);
-  EXPECT_EQ(p.data.time, q.data.time);
-  EXPECT_EQ(p.data.key, q.data.key);
-  EXPECT_EQ(p.summary_json, q.summary_json);
 }
 
 TEST(ModelFile, RoundTripGivesTheSameNumbersAndBytes) {
@@ -136,17 +137,38 @@ TEST(ModelFile, RoundTripGivesTheSameNumbersAndBytes) {
                                   test::network_case(1, 42, nn::EncoderKind::Lstm),
                                   test::network_case(2, 43, nn::EncoderKind::Conv)}) {
     const auto model = made.make<float>();
-    const std::string bytes = model_file_bytes(*model);
-    EXPECT_EQ(bytes, model_file_bytes(*model));
-    const auto again = parse_model_file(bytes, "m.kalmia");
-    expect_same_model(*model, *again);
-    EXPECT_EQ(model_file_bytes(*again), bytes);
+    const std::string bytes = file_bytes(*model);
+    EXPECT_EQ(bytes, file_bytes(*model));
+    const Ensemble again = parse_model_file(bytes, "m.kalmia");
+    ASSERT_EQ(again.members.size(), 1u);
+    expect_same_model(*model, again.first());
+    EXPECT_FALSE(again.calibration);
+    EXPECT_EQ(model_file_bytes(again), bytes);
   }
 }
 
+TEST(ModelFile, HoldsWhatIsSaidOfTheWhole) {
+  const Ensemble ensemble = full_ensemble(full_case().make<float>());
+  const std::string bytes = model_file_bytes(ensemble);
+  const Ensemble again = parse_model_file(bytes, "m.kalmia");
+  ASSERT_TRUE(again.calibration);
+  EXPECT_EQ(again.calibration->filter, ensemble.calibration->filter);
+  EXPECT_EQ(again.calibration->linearized, ensemble.calibration->linearized);
+  EXPECT_EQ(again.calibration->trained, ensemble.calibration->trained);
+  EXPECT_EQ(again.data.measure, ensemble.data.measure);
+  EXPECT_EQ(again.data.truth, ensemble.data.truth);
+  EXPECT_EQ(again.data.inputs, ensemble.data.inputs);
+  EXPECT_EQ(again.data.time, ensemble.data.time);
+  EXPECT_EQ(again.data.key, ensemble.data.key);
+  EXPECT_EQ(again.data.noise_columns, ensemble.data.noise_columns);
+  EXPECT_EQ(again.summary_json, ensemble.summary_json);
+  EXPECT_EQ(model_file_bytes(again), bytes);
+}
+
 TEST(ModelFile, HasTheLayoutOfSafetensors) {
-  const auto model = full_case().make<float>();
-  const Parsed file = read(model_file_bytes(*model));
+  const Ensemble ensemble = full_ensemble(full_case().make<float>());
+  const auto& model = ensemble.members[0];
+  const Parsed file = read(model_file_bytes(ensemble));
   EXPECT_EQ((8 + file.header_length) % 8, 0u);
   const Json& metadata = file.header.at("__metadata__");
   EXPECT_EQ(metadata.at("format"), "kalmia");
@@ -198,29 +220,30 @@ TEST(ModelFile, HoldsTheKindsOfFilterAndSmoother) {
     made.parameters.resize(static_cast<std::size_t>(architecture.parameters.size()));
     const auto model = made.make<float>();
     test::give_smoother(*model, 46, kind);
-    const std::string bytes = model_file_bytes(*model);
+    const std::string bytes = file_bytes(*model);
     const auto again = parse_model_file(bytes, "m.kalmia");
-    EXPECT_FALSE(again->description().recursive());
-    EXPECT_FALSE(again->architecture().options.recursive());
-    EXPECT_EQ(again->description().smoother.kind, kind);
-    EXPECT_TRUE(
-        std::ranges::equal(again->smoother()->parameters(), model->smoother()->parameters()));
-    EXPECT_EQ(model_file_bytes(*again), bytes);
+    EXPECT_FALSE(again.first().description().recursive());
+    EXPECT_FALSE(again.first().architecture().options.recursive());
+    EXPECT_EQ(again.first().description().smoother.kind, kind);
+    EXPECT_TRUE(std::ranges::equal(again.first().smoother()->parameters(),
+                                   model->smoother()->parameters()));
+    EXPECT_EQ(model_file_bytes(again), bytes);
   }
 }
 
 TEST(ModelFile, HoldsTheSmootherWhereThereIsOne) {
   const auto model = full_case().make<float>();
-  const std::size_t tensors = read(model_file_bytes(*model)).header.size();
+  const std::size_t tensors = read(file_bytes(*model)).header.size();
   test::give_smoother(*model, 44);
-  const std::string bytes = model_file_bytes(*model);
+  const std::string bytes = file_bytes(*model);
   const auto again = parse_model_file(bytes, "m.kalmia");
-  expect_same_model(*model, *again);
-  EXPECT_EQ(again->description().smoother.hidden, 7);
-  EXPECT_EQ(again->description().smoother.decoder, std::vector<int>{6});
-  ASSERT_NE(again->smoother(), nullptr);
-  EXPECT_TRUE(std::ranges::equal(again->smoother()->parameters(), model->smoother()->parameters()));
-  EXPECT_EQ(model_file_bytes(*again), bytes);
+  expect_same_model(*model, again.first());
+  EXPECT_EQ(again.first().description().smoother.hidden, 7);
+  EXPECT_EQ(again.first().description().smoother.decoder, std::vector<int>{6});
+  ASSERT_NE(again.first().smoother(), nullptr);
+  EXPECT_TRUE(
+      std::ranges::equal(again.first().smoother()->parameters(), model->smoother()->parameters()));
+  EXPECT_EQ(model_file_bytes(again), bytes);
 
   // Its tensors stand beside the filter's, by the same names with a prefix.
   const Parsed file = read(bytes);
@@ -251,8 +274,7 @@ TEST(ModelFile, HoldsTheSmootherWhereThereIsOne) {
 }
 
 TEST(ModelFile, HoldsTheMembersOfAnEnsemble) {
-  const auto first = full_case().make<float>();
-  std::vector<std::unique_ptr<const LearnedModel<float>>> others;
+  Ensemble ensemble = full_ensemble(full_case().make<float>());
   for (const std::uint64_t seed : {45, 46}) {
     LearnedCase made = full_case();
     made.parameters = test::network_case(2, seed).parameters;
@@ -261,23 +283,18 @@ TEST(ModelFile, HoldsTheMembersOfAnEnsemble) {
     made.description.gap_trust = 1 / static_cast<double>(seed);
     auto model = made.make<float>();
     if (seed == 46) test::give_smoother(*model, seed);
-    others.push_back(std::move(model));
+    ensemble.members.push_back(std::move(model));
   }
-  const std::string bytes = model_file_bytes(*first, others);
-  const auto again = parse_members(bytes, "m.kalmia");
-  ASSERT_EQ(again.size(), 3u);
-  expect_same_model(*first, *again[0]);
-  expect_same_model(*others[0], *again[1]);
-  expect_same_model(*others[1], *again[2]);
-  EXPECT_EQ(again[0]->smoother(), nullptr);
-  EXPECT_EQ(again[1]->smoother(), nullptr);
-  ASSERT_NE(again[2]->smoother(), nullptr);
-  EXPECT_TRUE(
-      std::ranges::equal(again[2]->smoother()->parameters(), others[1]->smoother()->parameters()));
-  std::vector<std::unique_ptr<const LearnedModel<float>>> further;
-  for (const std::size_t j : {1u, 2u})
-    further.push_back(std::move(parse_members(bytes, "m.kalmia")[j]));
-  EXPECT_EQ(model_file_bytes(*again[0], further), bytes);
+  const std::string bytes = model_file_bytes(ensemble);
+  const Ensemble again = parse_model_file(bytes, "m.kalmia");
+  ASSERT_EQ(again.members.size(), 3u);
+  for (std::size_t j = 0; j < 3; ++j) expect_same_model(*ensemble.members[j], *again.members[j]);
+  EXPECT_EQ(again.members[0]->smoother(), nullptr);
+  EXPECT_EQ(again.members[1]->smoother(), nullptr);
+  ASSERT_NE(again.members[2]->smoother(), nullptr);
+  EXPECT_TRUE(std::ranges::equal(again.members[2]->smoother()->parameters(),
+                                 ensemble.members[2]->smoother()->parameters()));
+  EXPECT_EQ(model_file_bytes(again), bytes);
 
   // One that is missing is named.
   const Parsed file = read(bytes);
@@ -286,13 +303,13 @@ TEST(ModelFile, HoldsTheMembersOfAnEnsemble) {
   header.erase("member.2.initial.e");
   header.at("__metadata__").erase("crc32");
   header.at("__metadata__")["crc32"] = std::to_string(test_crc(header.dump() + file.data));
-  EXPECT_EQ(message_of<DataError>([&] { parse_members(write(header, file.data), "m.kalmia"); }),
+  EXPECT_EQ(message_of<DataError>([&] { parse_model_file(write(header, file.data), "m.kalmia"); }),
             "m.kalmia: tensor member.2.initial.e is missing");
 }
 
 TEST(ModelFile, AnyAlteredByteIsRefusedOrMeansNothing) {
   const auto model = test::static_case(1).make<float>();
-  const std::string bytes = model_file_bytes(*model);
+  const std::string bytes = file_bytes(*model);
   int accepted = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i)
     for (const int flip : {0x01, 0x10, 0x80, 0x29}) {  // 0x29: a space becomes a tab
@@ -301,7 +318,7 @@ TEST(ModelFile, AnyAlteredByteIsRefusedOrMeansNothing) {
       try {
         const auto parsed = parse_model_file(altered, "m.kalmia");
         ++accepted;
-        ASSERT_EQ(model_file_bytes(*parsed), bytes) << "byte " << i << " ^ " << flip;
+        ASSERT_EQ(model_file_bytes(parsed), bytes) << "byte " << i << " ^ " << flip;
       } catch (const DataError& error) {
         ASSERT_EQ(std::string(error.what()).rfind("m.kalmia: ", 0), 0u) << error.what();
       }
@@ -311,7 +328,7 @@ TEST(ModelFile, AnyAlteredByteIsRefusedOrMeansNothing) {
 }
 
 TEST(ModelFile, AnyPartOfAFileIsRefused) {
-  const std::string bytes = model_file_bytes(*test::static_case(1).make<float>());
+  const std::string bytes = file_bytes(*test::static_case(1).make<float>());
   for (std::size_t size = 0; size < bytes.size(); ++size)
     ASSERT_THROW(parse_model_file(bytes.substr(0, size), "m.kalmia"), DataError) << size;
   EXPECT_THROW(parse_model_file(bytes + 'x', "m.kalmia"), DataError);
@@ -321,7 +338,7 @@ TEST(ModelFile, AnyPartOfAFileIsRefused) {
 }
 
 TEST(ModelFile, AnotherVersionIsNamed) {
-  const Parsed file = read(model_file_bytes(*test::static_case(1).make<float>()));
+  const Parsed file = read(file_bytes(*test::static_case(1).make<float>()));
   Json header = file.header;
   header["__metadata__"]["format_version"] = "17";
   EXPECT_EQ(
@@ -364,7 +381,7 @@ TEST(ModelFile, NestingBeyondReasonIsRefused) {
   EXPECT_EQ(refused(bytes + text),
             "x: its header has arrays and objects 100002 deep within one another, but at most 64 "
             "are read; the file is damaged");
-  const Parsed file = read(model_file_bytes(*test::static_case(1).make<float>()));
+  const Parsed file = read(file_bytes(*test::static_case(1).make<float>()));
   Json header = file.header;
   header["__metadata__"]["description"] = deep;
   header["__metadata__"].erase("crc32");
@@ -376,7 +393,7 @@ TEST(ModelFile, NestingBeyondReasonIsRefused) {
 
 // The parameters of a file whose checksum is right, but whose parts do not fit.
 TEST(ModelFile, ContradictionsAreRefused) {
-  const Parsed file = read(model_file_bytes(*test::static_case(1).make<float>()));
+  const Parsed file = read(file_bytes(*test::static_case(1).make<float>()));
   const auto refused = [&](const std::function<void(Json & header, Json & description)>& change) {
     Json header = file.header;
     Json description = Json::parse(header.at("__metadata__").at("description").get<std::string>());
@@ -451,20 +468,20 @@ TEST(ModelFile, NamesThatAreNoUtf8AreSavedAllTheSame) {
   LearnedCase made = test::static_case(1);
   made.description.measured_names = {"temp\xe9rature"};
   const auto model = made.make<float>();
-  const auto again = parse_model_file(model_file_bytes(*model), "m.kalmia");
-  EXPECT_EQ(again->description().measured_names[0], "temp\xef\xbf\xbdrature");
-  EXPECT_EQ(model_file_bytes(*again), model_file_bytes(*model));
-  EXPECT_TRUE(Json::accept(description_json(*model)));
+  const auto again = parse_model_file(file_bytes(*model), "m.kalmia");
+  EXPECT_EQ(again.first().description().measured_names[0], "temp\xef\xbf\xbdrature");
+  EXPECT_EQ(model_file_bytes(again), file_bytes(*model));
+  EXPECT_TRUE(Json::accept(description_json(again)));
 }
 
 TEST(DescriptionJson, TellsWhatTheModelIs) {
-  const auto model = full_case().make<float>();
-  const Json json = Json::parse(description_json(*model));
+  const Ensemble ensemble = full_ensemble(full_case().make<float>());
+  const Json json = Json::parse(description_json(ensemble));
   EXPECT_EQ(json.at("prior").at("name"), "constant-velocity");
   EXPECT_EQ(json.at("states"), Json({"north", "north_rate", "east", "east_rate"}));
   EXPECT_EQ(json.at("noise"), "0.5,0.3");
   EXPECT_EQ(json.at("time"), "number");
-  EXPECT_EQ(json.at("parameters"), model->parameters().size());
+  EXPECT_EQ(json.at("parameters"), ensemble.first().parameters().size());
   EXPECT_EQ(json.at("training").at("notes")[0], "a \"quoted\" one");
 }
 

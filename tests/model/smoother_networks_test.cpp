@@ -40,7 +40,7 @@ TEST(SmootherNetworks, TheKindSaysWhatTheyRead) {
   for (const char* name : {"recurrent", "recursive", "recursive-alternative"}) {
     SCOPED_TRACE(name);
     const SmootherKind kind = smoother_of_name(name);
-    EXPECT_STREQ(smoother_name(kind), name);
+    EXPECT_EQ(smoother_name(kind), name);
     test::give_smoother(*model, 82, kind);
     const heads::ArchitectureOptions& options = model->smoother()->architecture().options;
     EXPECT_FALSE(options.head == heads::HeadKind::Fusion);
@@ -51,7 +51,7 @@ TEST(SmootherNetworks, TheKindSaysWhatTheyRead) {
               kind == SmootherKind::RecursiveAlternative);
     EXPECT_EQ(options.input_dim, model->description().features.input_dim());
   }
-  EXPECT_STREQ(smoother_name(smoother_of_name("fused")), "fused");
+  EXPECT_EQ(smoother_name(smoother_of_name("fused")), "fused");
   EXPECT_THROW(smoother_of_name("linearized"), ConfigError);
 }
 

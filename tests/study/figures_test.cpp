@@ -126,10 +126,10 @@ TEST(Figures, LorenzFromAThousandSteps) {
 TEST(Figures, ConstantsOfLorenzFromAFifthOff) {
   const FitResult fitted = fit(simulated("lorenz", kTraining, 1), lorenz_equations());
   const double truth[] = {10, 28, 8.0 / 3};
-  ASSERT_EQ(fitted.summary.parameters.size(), 3u);
+  ASSERT_EQ(fitted.summary.static_model.parameters.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i)
-    EXPECT_NEAR(fitted.summary.parameters[i].value / truth[i], 1, 0.01)
-        << fitted.summary.parameters[i].name;
+    EXPECT_NEAR(fitted.summary.static_model.parameters[i].value / truth[i], 1, 0.01)
+        << fitted.summary.static_model.parameters[i].name;
   const Evaluation e = evaluate(fitted.model, simulated("lorenz", kTest, 2));
   EXPECT_LT(*e.state_mse_filtered, 1.2 * 0.0095);
   EXPECT_LT(*e.state_mse_smoothed, 1.2 * 0.0012);

@@ -53,8 +53,8 @@ TEST_P(NetworkFigures, LorenzWithThePapersMap) {
   options.model.keep_smoother = options.model.smoother != "linearized";
   options.model.members = kind.members;
   const FitResult fitted = fit(lorenz(4096, 1), options);
-  EXPECT_TRUE(fitted.summary.networks);
-  EXPECT_EQ(fitted.summary.smoother, options.model.keep_smoother);
+  EXPECT_TRUE(fitted.summary.networks.kept);
+  EXPECT_EQ(fitted.summary.has_smoother(), options.model.keep_smoother);
   const Evaluation e = evaluate(fitted.model, lorenz(8192, 2));
   EXPECT_LT(*e.mse_filtered, kind.filtered);
   EXPECT_LT(*e.mse_smoothed, kind.smoothed);

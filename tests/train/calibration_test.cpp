@@ -9,6 +9,7 @@
 #include "infer/infer_cases.hpp"
 #include "kalmia/evaluate.hpp"
 #include "nn/softplus.hpp"
+#include "support/ensembles.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
@@ -44,8 +45,7 @@ Model level_model(double q, std::optional<model::Calibration> calibration = {}) 
   result.initial_L = {nn::inverse_softplus(10.0)};
   result.R = {kR};
   auto learned = result.alone<float>();
-  if (calibration) learned->set_calibration(*calibration);
-  return Model(std::make_shared<Model::Impl>(Model::Impl{std::move(learned)}));
+  return test::model_of(std::move(learned), calibration);
 }
 
 std::vector<HeldOut> all_but_the_start(const Dataset& data) {
@@ -183,7 +183,7 @@ TEST(Calibration, TheFactorMakesTheMeasurementsMostLikely) {
 TEST(Calibration, TheResponseToAMeasurementIsItsDerivative) {
   test::LearnedCase made = test::network_case(1, 6);
   made.description.time = TimeKind::None;
-  const Model model(std::make_shared<Model::Impl>(Model::Impl{made.make<float>()}));
+  const Model model = test::model_of(made.make<float>());
   Dataset data = test::motion_data(1, {24}, 7, 0.1);
   data.series[0].t.clear();
   data.time_kind = TimeKind::None;

@@ -48,8 +48,8 @@ TEST(FitLatent, PredictsWhatOneStepOfMemoryCannot) {
   FitOptions oscillator = options_with(0);
   oscillator.model.prior = "oscillator";
   const FitResult best = fit(data, oscillator);
-  EXPECT_LT(with.summary.static_held_out, without.summary.static_held_out - 0.2);
-  EXPECT_NEAR(with.summary.static_held_out, best.summary.static_held_out, 0.02);
+  EXPECT_LT(with.summary.static_model.held_out, without.summary.static_model.held_out - 0.2);
+  EXPECT_NEAR(with.summary.static_model.held_out, best.summary.static_model.held_out, 0.02);
   const Evaluation a = evaluate(with.model, test), b = evaluate(without.model, test);
   EXPECT_GT(a.log_likelihood_per_value, b.log_likelihood_per_value + 0.2);
   EXPECT_LT(*a.mse_smoothed, 0.6 * *b.mse_smoothed);

@@ -44,15 +44,15 @@ Dataset track(int steps, double outliers, double far = 30) {
 // The likelihood is one: noise of the right kind is the likeliest.
 TEST(FitTails, GaussianDataPreferGaussianNoise) {
   const Dataset data = dataset_of({local_level(3000, 0.3, 1, 4)});
-  const double gaussian = fit(data, options_with("gaussian", 0)).summary.static_held_out;
+  const double gaussian = fit(data, options_with("gaussian", 0)).summary.static_model.held_out;
   for (const char* tails : {"2", "3", "10"})
-    EXPECT_GT(fit(data, options_with(tails, 0)).summary.static_held_out, gaussian) << tails;
+    EXPECT_GT(fit(data, options_with(tails, 0)).summary.static_model.held_out, gaussian) << tails;
 }
 
 TEST(FitTails, DataWithOutliersPreferHeavyTails) {
   const Dataset data = track(2500, 0.03);
-  EXPECT_LT(fit(data, options_with("3", 0)).summary.static_held_out,
-            fit(data, options_with("gaussian", 0)).summary.static_held_out - 0.3);
+  EXPECT_LT(fit(data, options_with("3", 0)).summary.static_model.held_out,
+            fit(data, options_with("gaussian", 0)).summary.static_model.held_out - 0.3);
 }
 
 // Outliers are most of the noise's variance, but R is that of the rest.
@@ -99,9 +99,9 @@ TEST(FitTails, NoiseThatLastsIsNotForNetworks) {
   FitOptions options = options_with("3", 16);
   options.model.noise = "10";
   const FitSummary summary = fit(dataset_of({y}), options).summary;
-  EXPECT_TRUE(std::isfinite(summary.noise_bound));
-  EXPECT_EQ(summary.stop_reason, StopReason::NoisePredicted);
-  EXPECT_FALSE(summary.networks);
+  EXPECT_TRUE(std::isfinite(summary.data.noise_bound));
+  EXPECT_EQ(summary.networks.stop_reason, StopReason::NoisePredicted);
+  EXPECT_FALSE(summary.networks.kept);
 }
 
 // Whatever networks learn: they are not kept where they make things worse.

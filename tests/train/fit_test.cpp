@@ -29,7 +29,7 @@ FitOptions small_options() {
   return options;
 }
 
-std::string bytes_of(const Model& model) { return model::model_file_bytes(*model.impl().learned); }
+std::string bytes_of(const Model& model) { return model::model_file_bytes(model.impl()); }
 
 Dataset simulated(const std::string& system, int steps, int series = 1, std::uint64_t seed = 1) {
   SimulateOptions options;
@@ -62,9 +62,9 @@ TEST(Fit, ARecurrentFilterLearnsWhatTheStaticOneDoesNotKnow) {
   options.train.updates = 300;
   options.train.learning_rate = 1e-2;
   const FitResult result = fit(data, options);
-  EXPECT_TRUE(result.summary.networks);
-  EXPECT_LT(result.summary.best_held_out, result.summary.static_held_out - 0.05);
-  EXPECT_FALSE(result.model.impl().learned->description().recursive());
+  EXPECT_TRUE(result.summary.networks.kept);
+  EXPECT_LT(result.summary.best_held_out, result.summary.static_model.held_out - 0.05);
+  EXPECT_FALSE(result.model.impl().first().description().recursive());
   // Through its file it filters alike.
   const ScratchFolder folder;
   result.model.save(folder.file("m.kalmia"));
@@ -79,9 +79,9 @@ TEST(Fit, ARecurrentFilterThatIsNotBetterLeavesTheStaticModel) {
   options.model.filter = "recurrent";
   options.train.updates = 3;
   const FitResult result = fit(data, options);
-  EXPECT_FALSE(result.summary.networks);
-  EXPECT_EQ(result.summary.best_held_out, result.summary.static_held_out);
-  EXPECT_TRUE(result.model.impl().learned->description().recursive());
+  EXPECT_FALSE(result.summary.networks.kept);
+  EXPECT_EQ(result.summary.best_held_out, result.summary.static_model.held_out);
+  EXPECT_TRUE(result.model.impl().first().description().recursive());
   // It could not have told the rate.
   ASSERT_FALSE(result.summary.notes.empty());
   EXPECT_EQ(result.summary.notes.back(),
@@ -95,15 +95,15 @@ TEST(Fit, LorenzWithItsMap) {
   options.model.noise = "0.5";
   options.train.updates = 300;
   const FitResult learned = fit(data, options);
-  EXPECT_TRUE(learned.summary.networks);
-  EXPECT_LT(learned.summary.best_held_out, learned.summary.static_held_out - 0.1);
-  EXPECT_GT(learned.summary.best_held_out, learned.summary.noise_bound);
-  EXPECT_EQ(learned.summary.training_steps, 1700u);
-  EXPECT_EQ(learned.summary.held_out_steps, 300u);
+  EXPECT_TRUE(learned.summary.networks.kept);
+  EXPECT_LT(learned.summary.best_held_out, learned.summary.static_model.held_out - 0.1);
+  EXPECT_GT(learned.summary.best_held_out, learned.summary.data.noise_bound);
+  EXPECT_EQ(learned.summary.data.training_steps, 1700u);
+  EXPECT_EQ(learned.summary.data.held_out_steps, 300u);
   options.model.hidden = 0;
   const FitResult fixed = fit(data, options);
-  EXPECT_EQ(fixed.summary.stop_reason, StopReason::NoNetworks);
-  EXPECT_EQ(fixed.summary.static_held_out, learned.summary.static_held_out);
+  EXPECT_EQ(fixed.summary.networks.stop_reason, StopReason::NoNetworks);
+  EXPECT_EQ(fixed.summary.static_model.held_out, learned.summary.static_model.held_out);
   // Other data of the same system.
   const Dataset test = simulated("lorenz", 2000, 1, 2);
   const Evaluation with = evaluate(learned.model, test), without = evaluate(fixed.model, test);
@@ -124,10 +124,10 @@ TEST(Fit, DefaultsHelpOnEverySimulator) {
     FitOptions options;
     options.train.threads = 1;
     const FitResult result = fit(data, options);
-    EXPECT_TRUE(result.summary.prior_chosen);
+    EXPECT_TRUE(result.summary.static_model.prior_chosen);
     const Evaluation e = evaluate(result.model, data);
     EXPECT_LT(*e.mse_smoothed, 0.75 * *e.mse_raw) << name << "\n" << result.summary.brief();
-    EXPECT_LE(result.summary.best_held_out, result.summary.static_held_out) << name;
+    EXPECT_LE(result.summary.best_held_out, result.summary.static_model.held_out) << name;
   }
 }
 
@@ -201,25 +201,25 @@ TEST(Fit, InterruptionInTheNetworkStage) {
   ASSERT_GE(stages.size(), 3u);
   EXPECT_EQ(stages.front(), "static constant-position");
   EXPECT_EQ(stages.back(), "networks");
-  EXPECT_EQ(result.summary.stop_reason, StopReason::Interrupted);
-  EXPECT_GT(result.summary.updates, 0);
+  EXPECT_EQ(result.summary.networks.stop_reason, StopReason::Interrupted);
+  EXPECT_GT(result.summary.networks.updates, 0);
   EXPECT_EQ(result.model.smooth(data, 1).series[0].steps, 900);
 }
 
 TEST(Fit, LittleDataGiveTheStaticModel) {
   const Dataset data = dataset_of({local_level(100, 1, 4, 3)});
   const FitResult result = fit(data, small_options());
-  EXPECT_EQ(result.summary.stop_reason, StopReason::LittleData);
+  EXPECT_EQ(result.summary.networks.stop_reason, StopReason::LittleData);
   EXPECT_NE(result.summary.message.find("too little data"), std::string::npos);
-  EXPECT_FALSE(result.summary.networks);
-  EXPECT_EQ(result.summary.training_steps, 100u);
-  EXPECT_EQ(result.summary.held_out_steps, 0u);
+  EXPECT_FALSE(result.summary.networks.kept);
+  EXPECT_EQ(result.summary.data.training_steps, 100u);
+  EXPECT_EQ(result.summary.data.held_out_steps, 0u);
 }
 
 TEST(Fit, ShortSeriesAmongOthers) {
   Dataset data = dataset_of({local_level(700, 1, 4, 3), {1.5}, {}, {2, 1}, {kMissing}});
   const FitResult result = fit(data, small_options());
-  EXPECT_EQ(result.summary.training_steps + result.summary.held_out_steps, 703u);
+  EXPECT_EQ(result.summary.data.training_steps + result.summary.data.held_out_steps, 703u);
   const Estimates smoothed = result.model.smooth(data, 1);
   for (std::size_t s = 0; s < data.series.size(); ++s) {
     EXPECT_EQ(smoothed.series[s].steps, data.series[s].steps);
@@ -235,10 +235,10 @@ TEST(Fit, PaddingIsNotHeldOut) {
     series.back().resize(1000, kMissing);
   }
   const FitResult result = fit(dataset_of(series), small_options());
-  EXPECT_EQ(result.summary.training_steps, 1020u);
-  EXPECT_EQ(result.summary.held_out_steps, 180u);
+  EXPECT_EQ(result.summary.data.training_steps, 1020u);
+  EXPECT_EQ(result.summary.data.held_out_steps, 180u);
   EXPECT_TRUE(std::isfinite(result.summary.best_held_out));
-  EXPECT_EQ(result.summary.empty_end_steps, 1800u);
+  EXPECT_EQ(result.summary.data.empty_end_steps, 1800u);
   EXPECT_NE(result.summary.brief().find("1800 rows without measurements at the ends of series"),
             std::string::npos);
   EXPECT_NE(result.summary.to_json().find("\"empty_end_steps\": 1800"), std::string::npos);
@@ -248,8 +248,8 @@ TEST(Fit, NothingMeasuredWhereItIsHeldOut) {
   std::vector<double> y = local_level(3000, 1, 4, 3);
   for (std::size_t k = 2500; k < 2999; ++k) y[k] = kMissing;
   const FitResult result = fit(dataset_of({y}), small_options());
-  EXPECT_EQ(result.summary.stop_reason, StopReason::LittleData);
-  EXPECT_TRUE(std::isfinite(result.summary.static_held_out));
+  EXPECT_EQ(result.summary.networks.stop_reason, StopReason::LittleData);
+  EXPECT_TRUE(std::isfinite(result.summary.static_model.held_out));
 }
 
 TEST(Fit, CorrelatedNoiseIsNotLearned) {
@@ -264,13 +264,13 @@ TEST(Fit, CorrelatedNoiseIsNotLearned) {
   FitOptions options = small_options();
   options.model.noise = "0.5";
   const FitResult result = fit(dataset_of({y}), options);
-  EXPECT_EQ(result.summary.stop_reason, StopReason::NoisePredicted);
-  EXPECT_EQ(result.summary.updates, 0);  // the static model does already
+  EXPECT_EQ(result.summary.networks.stop_reason, StopReason::NoisePredicted);
+  EXPECT_EQ(result.summary.networks.updates, 0);  // the static model does already
   EXPECT_NE(result.summary.message.find("stated noise"), std::string::npos);
-  EXPECT_FALSE(result.summary.networks);
+  EXPECT_FALSE(result.summary.networks.kept);
   // White noise of the deviation stated is no such thing.
   Dataset white = simulated("sinusoids", 3000);
-  EXPECT_NE(fit(white, options).summary.stop_reason, StopReason::NoisePredicted);
+  EXPECT_NE(fit(white, options).summary.networks.stop_reason, StopReason::NoisePredicted);
 }
 
 TEST(Fit, DataThatCannotBeLearnedFrom) {
@@ -331,15 +331,15 @@ TEST(Fit, LittleDataAreNotCalibrated) {
   options.model.calibrate = true;
   const FitResult result = fit(dataset_of({local_level(100, 1, 4, 3)}), options);
   EXPECT_TRUE(result.summary.calibration.empty());
-  EXPECT_FALSE(result.model.impl().calibration());
+  EXPECT_FALSE(result.model.impl().calibration);
   EXPECT_NE(result.summary.brief().find("not calibrated"), std::string::npos);
 }
 
 TEST(Fit, TwoRowsAreEnoughForAStaticModel) {
   const FitResult result = fit(dataset_of({{1, 2}}), small_options());
-  EXPECT_EQ(result.summary.stop_reason, StopReason::LittleData);
+  EXPECT_EQ(result.summary.networks.stop_reason, StopReason::LittleData);
   EXPECT_TRUE(std::isfinite(result.model.filter(dataset_of({{1, 2, 3}}), 1).log_likelihood));
-  EXPECT_LT(result.summary.degrees_of_freedom, 1);
+  EXPECT_LT(result.summary.data.degrees_of_freedom, 1);
   EXPECT_NE(result.summary.brief().find("error bars mean nothing"), std::string::npos);
 }
 
@@ -353,14 +353,14 @@ TEST(Fit, DegreesOfFreedomAreCounted) {
     return fit(dataset_of(series), options).summary;
   };
   const FitSummary three = freedom({{1, 2, 1.5}});
-  EXPECT_EQ(three.degrees_of_freedom, 0);
+  EXPECT_EQ(three.data.degrees_of_freedom, 0);
   EXPECT_NE(three.brief().find("3 measured values, less 1 for the states"), std::string::npos)
       << three.brief();
   const FitSummary seven = freedom({{1, 2, 1.5, kMissing, 1, 3, 2, 1}});
-  EXPECT_EQ(seven.degrees_of_freedom, 4);
+  EXPECT_EQ(seven.data.degrees_of_freedom, 4);
   EXPECT_NE(seven.brief().find("to 35 % only"), std::string::npos) << seven.brief();
   const FitSummary enough = freedom({local_level(8, 1, 4, 3), local_level(4, 1, 4, 4)});
-  EXPECT_EQ(enough.degrees_of_freedom, 8);
+  EXPECT_EQ(enough.data.degrees_of_freedom, 8);
   EXPECT_EQ(enough.brief().find("too few data"), std::string::npos) << enough.brief();
 }
 
@@ -370,7 +370,7 @@ TEST(Fit, LargeOffsets) {
   for (const double value : y) far.push_back(value + 0x1p50);
   const FitResult near_zero = fit(dataset_of({y}), small_options());
   const FitResult result = fit(dataset_of({far}), small_options());
-  EXPECT_NEAR(result.summary.static_held_out, near_zero.summary.static_held_out, 1e-3);
+  EXPECT_NEAR(result.summary.static_model.held_out, near_zero.summary.static_model.held_out, 1e-3);
   const Estimates smoothed = result.model.smooth(dataset_of({far}), 1);
   EXPECT_NEAR(smoothed.series[0].mean[700 * static_cast<std::size_t>(result.model.state_dim())],
               far[700], 1e4);
@@ -387,7 +387,8 @@ TEST(Fit, UnitsDoNotMatter) {
   Series& series = data.series[0];
   for (std::size_t i = 0; i < series.y.size(); ++i) series.y[i] *= scale[i % 3];
   const FitResult scaled = fit(data, options);
-  EXPECT_NEAR(scaled.summary.static_held_out - log_units, plain.summary.static_held_out, 5e-3);
+  EXPECT_NEAR(scaled.summary.static_model.held_out - log_units, plain.summary.static_model.held_out,
+              5e-3);
   EXPECT_NEAR(scaled.summary.best_held_out - log_units, plain.summary.best_held_out, 2e-2);
 }
 
@@ -418,15 +419,15 @@ TEST(Fit, AUsersSystem) {
   system.parameters = {{"rate", 0.4, true, 0}, {"gain", 1, true}};
   system.ode = {{"y", "gain*force - rate*y"}};
   const FitResult result = fit(data, options);
-  EXPECT_EQ(result.summary.prior, "system");
-  EXPECT_FALSE(result.summary.prior_chosen);
+  EXPECT_EQ(result.summary.static_model.prior, "system");
+  EXPECT_FALSE(result.summary.static_model.prior_chosen);
   const auto theta = nlohmann::json::parse(result.model.info_json()).at("theta");
   EXPECT_NEAR(theta.at(0).at("value").get<double>(), 0.5, 0.03);
   EXPECT_NEAR(theta.at(1).at("value").get<double>(), 0.7, 0.03);
   // Better than any motion can predict it, and the file knows all of it.
   FitOptions automatic = small_options();
   automatic.model.hidden = 0;
-  EXPECT_LT(result.summary.static_held_out, fit(data, automatic).summary.best_held_out - 0.3);
+  EXPECT_LT(result.summary.static_model.held_out, fit(data, automatic).summary.best_held_out - 0.3);
   const ScratchFolder folder;
   result.model.save(folder.file("m.kalmia"));
   const Model loaded = Model::load(folder.file("m.kalmia"));

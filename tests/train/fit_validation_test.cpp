@@ -32,7 +32,7 @@ FitOptions small_options() {
 }
 
 std::string bytes_of(const FitResult& result) {
-  return model::model_file_bytes(*result.model.impl().learned);
+  return model::model_file_bytes(result.model.impl());
 }
 
 std::string message_of(const Dataset& data, const Dataset& validation) {
@@ -47,8 +47,8 @@ std::string message_of(const Dataset& data, const Dataset& validation) {
 TEST(FitValidation, AllOfTheDataAreTrainedOn) {
   const FitResult result =
       fit(simulated("lorenz", 700, 1), simulated("lorenz", 300, 2), small_options());
-  EXPECT_EQ(result.summary.training_steps, 700u);
-  EXPECT_EQ(result.summary.held_out_steps, 300u);
+  EXPECT_EQ(result.summary.data.training_steps, 700u);
+  EXPECT_EQ(result.summary.data.held_out_steps, 300u);
 }
 
 TEST(FitValidation, TheLossIsThatOfTheValidationSet) {
@@ -113,23 +113,23 @@ TEST(FitValidation, NeverEndsWorseThanItBegan) {
   options.model.system.parameters = {{"rate", 0.1, true, 0}};
   options.model.system.ode = {{"x", "-rate*x"}};
   const FitResult kept = fit(decay(3, 6000, 1), decay(0.1, 2000, 2), options);
-  ASSERT_EQ(kept.summary.parameters.size(), 1u);
-  EXPECT_EQ(kept.summary.parameters[0].value, 0.1);
+  ASSERT_EQ(kept.summary.static_model.parameters.size(), 1u);
+  EXPECT_EQ(kept.summary.static_model.parameters[0].value, 0.1);
   ASSERT_FALSE(kept.summary.notes.empty());
   EXPECT_NE(kept.summary.notes.back().find("stay where they began: held-out loss "),
             std::string::npos)
       << kept.summary.notes.back();
   const FitResult learned = fit(decay(3, 6000, 1), decay(3, 2000, 2), options);
-  EXPECT_NEAR(learned.summary.parameters[0].value, 3, 0.3);
+  EXPECT_NEAR(learned.summary.static_model.parameters[0].value, 3, 0.3);
   for (const std::string& note : learned.summary.notes)
     EXPECT_EQ(note.find("began"), std::string::npos) << note;
 }
 
 TEST(FitValidation, NetworksMayBeTriedOnLittleData) {
   const Dataset data = simulated("lorenz", 100, 1);
-  EXPECT_EQ(fit(data, small_options()).summary.stop_reason, StopReason::LittleData);
+  EXPECT_EQ(fit(data, small_options()).summary.networks.stop_reason, StopReason::LittleData);
   const FitResult result = fit(data, simulated("lorenz", 300, 2), small_options());
-  EXPECT_EQ(result.summary.stop_reason, StopReason::Finished);
+  EXPECT_EQ(result.summary.networks.stop_reason, StopReason::Finished);
 }
 
 TEST(FitValidation, TruthIsNotRead) {

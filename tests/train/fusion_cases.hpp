@@ -1,8 +1,6 @@
 // Data for the tests of the smoother's training, and a filter with a small smoother.
 #pragma once
 
-#include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,7 +63,9 @@ struct SmootherTraining {
   FitOptions options;
   Split split;
   std::unique_ptr<model::LearnedModel<float>> model;
-  FitSummary summary;
+  double filter_held_out = 0;
+  NoiseBound bound;
+  FitSmootherSummary summary;
   ThreadTeam team{1};
 
   SmootherTraining(const Dataset& data, const std::string& kind, int updates, double tails = 0)
@@ -83,13 +83,14 @@ struct SmootherTraining {
     split = split_data(lengths, 0.2, 1);
     model =
         fit_static(c.description, c.channels, {}, c.scaled, split.training, team).alone<float>();
-    summary.static_held_out = summary.best_held_out =
-        held_out_loss(*model, c.scaled, split.held_out, team);
-    summary.noise_bound = -std::numeric_limits<double>::infinity();
+    filter_held_out = held_out_loss(*model, c.scaled, split.held_out, team);
   }
 
-  void train(ThreadTeam& with, const std::function<bool(FitProgress&)>& progress = {}) {
-    train_smoother(*model, c.scaled, split, options, with, progress, summary);
+  TrainingContext context(ThreadTeam& with, const Report& progress = {}) const {
+    return {c.scaled, split, options, with, progress, bound};
+  }
+  void train(ThreadTeam& with, const Report& progress = {}) {
+    summary = train_smoother(context(with, progress), *model, filter_held_out);
   }
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 // One lane of the window that the feed holds.
 struct Lane {
-  const heads::StateGroup<float>& group;
+  const heads::FusionGroup<float>& group;
   int lane;
 
   int length() const { return group.length[static_cast<std::size_t>(lane)]; }

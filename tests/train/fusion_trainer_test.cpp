@@ -6,6 +6,7 @@
 
 #include "infer/model_impl.hpp"
 #include "model/model_file.hpp"
+#include "support/ensembles.hpp"
 #include "train/fusion_cases.hpp"
 #include "train/smoother_trainer.hpp"
 
@@ -39,25 +40,25 @@ struct Stage : SmootherTraining {
 
 TEST(FusionTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
   Stage s(oscillator(2000));
-  const std::string before = model::model_file_bytes(*s.model);
+  const std::string before = test::file_bytes(*s.model);
   std::string stage;
   s.train(s.team, [&](FitProgress& now) {
     stage = now.stage;
     return true;
   });
   EXPECT_EQ(stage, "smoother");
-  EXPECT_TRUE(s.summary.smoother);
+  EXPECT_TRUE(s.summary.kept);
   ASSERT_NE(s.model->smoother(), nullptr);
   EXPECT_EQ(s.model->description().smoother.hidden, 8);
-  EXPECT_EQ(s.summary.smoother_updates, 200);
-  EXPECT_GT(s.summary.smoother_best_update, 0);
-  EXPECT_GT(s.summary.smoother_seconds, 0);
-  EXPECT_LT(s.summary.smoother_held_out, s.summary.best_held_out - 0.1);
+  EXPECT_EQ(s.summary.updates, 200);
+  EXPECT_GT(s.summary.best_update, 0);
+  EXPECT_GT(s.summary.seconds, 0);
+  EXPECT_LT(s.summary.held_out, s.filter_held_out - 0.1);
   // What comes back is the model of the best check; the filter is as it was.
-  EXPECT_NEAR(s.smoother_loss(s.c.scaled, s.split.held_out), s.summary.smoother_held_out, 1e-9);
-  EXPECT_EQ(held_out_loss(*s.model, s.c.scaled, s.split.held_out, s.team), s.summary.best_held_out);
+  EXPECT_NEAR(s.smoother_loss(s.c.scaled, s.split.held_out), s.summary.held_out, 1e-9);
+  EXPECT_EQ(held_out_loss(*s.model, s.c.scaled, s.split.held_out, s.team), s.filter_held_out);
   s.model->set_smoother({}, {});
-  EXPECT_EQ(model::model_file_bytes(*s.model), before);
+  EXPECT_EQ(test::file_bytes(*s.model), before);
 }
 
 TEST(FusionTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
@@ -68,8 +69,8 @@ TEST(FusionTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
     s.options.train.seed = seed;
     ThreadTeam team(threads);
     s.train(team);
-    EXPECT_TRUE(s.summary.smoother);
-    return model::model_file_bytes(*s.model);
+    EXPECT_TRUE(s.summary.kept);
+    return test::file_bytes(*s.model);
   };
   const std::string one = bytes(1, 3);
   EXPECT_EQ(one, bytes(2, 3));
@@ -78,24 +79,24 @@ TEST(FusionTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
 
 TEST(FusionTrainer, ASmootherThatIsNotBetterIsDropped) {
   Stage s(oscillator(2000));
-  const std::string before = model::model_file_bytes(*s.model);
+  const std::string before = test::file_bytes(*s.model);
   s.options.train.updates = 20;
-  s.summary.best_held_out = -100;
+  s.filter_held_out = -100;
   s.train(s.team);
-  EXPECT_FALSE(s.summary.smoother);
-  EXPECT_EQ(s.summary.smoother_best_update, 0);
-  EXPECT_EQ(s.summary.smoother_updates, 20);
+  EXPECT_FALSE(s.summary.kept);
+  EXPECT_EQ(s.summary.best_update, 0);
+  EXPECT_EQ(s.summary.updates, 20);
   EXPECT_EQ(s.model->smoother(), nullptr);
-  EXPECT_EQ(model::model_file_bytes(*s.model), before);
+  EXPECT_EQ(test::file_bytes(*s.model), before);
 }
 
 TEST(FusionTrainer, StopsWhereTheNoiseIsPredicted) {
   Stage s(oscillator(2000));
-  s.summary.held_out_steps = 300;
-  s.summary.noise_bound = s.summary.static_held_out + 100;
+  s.bound.held_out_steps = 300;
+  s.bound.loss = s.filter_held_out + 100;
   s.train(s.team);
-  EXPECT_EQ(s.summary.smoother_updates, 2);  // the first check
-  EXPECT_FALSE(s.summary.smoother);
+  EXPECT_EQ(s.summary.updates, 2);  // the first check
+  EXPECT_FALSE(s.summary.kept);
   EXPECT_EQ(s.model->smoother(), nullptr);
 }
 
@@ -103,15 +104,15 @@ TEST(FusionTrainer, ItsModelFileSmoothsAlike) {
   Stage s(oscillator(2000));
   s.options.train.updates = 40;
   s.train(s.team);
-  ASSERT_TRUE(s.summary.smoother);
-  const std::string bytes = model::model_file_bytes(*s.model);
-  std::unique_ptr<model::LearnedModel<float>> read = model::parse_model_file(bytes, "a file");
-  ASSERT_NE(read->smoother(), nullptr);
+  ASSERT_TRUE(s.summary.kept);
+  const std::string bytes = test::file_bytes(*s.model);
+  const model::Ensemble read = model::parse_model_file(bytes, "a file");
+  ASSERT_NE(read.first().smoother(), nullptr);
   EXPECT_TRUE(
-      std::ranges::equal(read->smoother()->parameters(), s.model->smoother()->parameters()));
-  EXPECT_EQ(model::model_file_bytes(*read), bytes);
-  const Model first(std::make_shared<Model::Impl>(Model::Impl{std::move(s.model)}));
-  const Model second(std::make_shared<Model::Impl>(Model::Impl{std::move(read)}));
+      std::ranges::equal(read.first().smoother()->parameters(), s.model->smoother()->parameters()));
+  EXPECT_EQ(model::model_file_bytes(read), bytes);
+  const Model first = test::model_of(std::move(s.model));
+  const Model second = test::model_of(read.members);
   const Estimates a = first.smooth(s.c.data), b = second.smooth(s.c.data);
   EXPECT_EQ(a.series[0].mean, b.series[0].mean);
   EXPECT_EQ(a.series[0].covariance, b.series[0].covariance);
@@ -138,12 +139,13 @@ TEST(FusionTrainer, ThinnedHeldOutDataAreScoredWhereTheyCount) {
   ASSERT_GT(3 * kLong, kMostFusionSteps);
   const std::vector<HeldOut> kept = {split.held_out[0], split.held_out[2]};
   const double filter = held_out_loss(*s.model, scaled, kept, s.team);
-  s.summary.best_held_out = -100;  // of all: must not count
+  s.filter_held_out = -100;  // of all: must not count
   s.options.train.updates = 1;
-  train_smoother(*s.model, scaled, split, s.options, s.team, {}, s.summary);
-  ASSERT_TRUE(s.summary.smoother);
-  EXPECT_LT(s.summary.smoother_held_out, filter);
-  EXPECT_NEAR(s.summary.smoother_held_out, s.smoother_loss(scaled, kept), 1e-9);
+  s.summary =
+      train_smoother({scaled, split, s.options, s.team, {}, s.bound}, *s.model, s.filter_held_out);
+  ASSERT_TRUE(s.summary.kept);
+  EXPECT_LT(s.summary.held_out, filter);
+  EXPECT_NEAR(s.summary.held_out, s.smoother_loss(scaled, kept), 1e-9);
 }
 
 }  // namespace

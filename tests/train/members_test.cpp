@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "infer/infer_cases.hpp"
 #include "kalmia/simulate.hpp"
@@ -34,20 +33,10 @@ FitOptions small_options(int members) {
   return options;
 }
 
-std::string bytes_of(const Model& model) {
-  return model::model_file_bytes(*model.impl().learned, model.impl().others);
-}
+std::string bytes_of(const Model& model) { return model::model_file_bytes(model.impl()); }
 
 std::vector<float> numbers(const model::LearnedModel<float>& model) {
   return {model.parameters().begin(), model.parameters().end()};
-}
-
-TEST(Members, SeedsAreTheirOwn) {
-  EXPECT_EQ(member_seed(7, 0), 7u);
-  std::set<std::uint64_t> seeds;
-  for (const std::uint64_t seed : {1, 2})
-    for (int k = 0; k < 5; ++k) seeds.insert(member_seed(seed, k));
-  EXPECT_EQ(seeds.size(), 10u);
 }
 
 TEST(Members, TogetherTheyAreBetterThanAlone) {
@@ -59,27 +48,27 @@ TEST(Members, TogetherTheyAreBetterThanAlone) {
   });
   EXPECT_EQ(stages, (std::vector<std::string>{"static lorenz", "networks 1/2", "networks 2/2"}));
   const FitSummary& s = result.summary;
-  ASSERT_EQ(s.members.size(), 2u);
-  ASSERT_TRUE(s.combined);
-  EXPECT_EQ(s.best_held_out, s.combined_held_out);
-  for (const FitMember& each : s.members) {
+  ASSERT_EQ(s.ensemble->members.size(), 2u);
+  ASSERT_TRUE(s.ensemble->combined);
+  EXPECT_EQ(s.best_held_out, s.ensemble->held_out);
+  for (const FitMember& each : s.ensemble->members) {
     EXPECT_TRUE(each.networks);
-    EXPECT_LT(s.combined_held_out, each.held_out);
-    EXPECT_LT(each.held_out, s.static_held_out);
+    EXPECT_LT(s.ensemble->held_out, each.held_out);
+    EXPECT_LT(each.held_out, s.static_model.held_out);
     EXPECT_EQ(each.updates, 200);
   }
-  ASSERT_EQ(result.model.impl().others.size(), 1u);
+  ASSERT_EQ(result.model.impl().members.size(), 2u);
 
   // The first is what one alone is; the second has another seed.
   const FitResult one = fit(data, small_options(1));
-  EXPECT_EQ(numbers(*one.model.impl().learned), numbers(*result.model.impl().learned));
-  EXPECT_EQ(one.summary.best_held_out, s.members[0].held_out);
-  EXPECT_TRUE(one.summary.members.empty());
+  EXPECT_EQ(numbers(one.model.impl().first()), numbers(result.model.impl().first()));
+  EXPECT_EQ(one.summary.best_held_out, s.ensemble->members[0].held_out);
+  EXPECT_FALSE(one.summary.ensemble);
   FitOptions other = small_options(1);
   other.train.seed = member_seed(1, 1);
   // The split of one long series does not depend on the seed.
   const FitResult second = fit(data, other);
-  EXPECT_EQ(numbers(*second.model.impl().learned), numbers(*result.model.impl().others[0]));
+  EXPECT_EQ(numbers(second.model.impl().first()), numbers(*result.model.impl().members[1]));
 
   // Any number of threads.
   FitOptions threads = small_options(2);
@@ -124,11 +113,11 @@ TEST(Members, AnInterruptedFitKeepsWhatThereIs) {
   const FitResult result = fit(data, options, {}, [&](const FitProgress& now) {
     return !(now.stage == "networks 2/3" && now.update >= 100);
   });
-  EXPECT_EQ(result.summary.stop_reason, StopReason::Interrupted);
-  EXPECT_EQ(result.summary.members.size(), 2u);
-  EXPECT_EQ(result.summary.members[0].stop_reason, StopReason::Finished);
-  EXPECT_EQ(result.summary.members[1].stop_reason, StopReason::Interrupted);
-  EXPECT_TRUE(result.summary.networks);
+  EXPECT_EQ(result.summary.networks.stop_reason, StopReason::Interrupted);
+  EXPECT_EQ(result.summary.ensemble->members.size(), 2u);
+  EXPECT_EQ(result.summary.ensemble->members[0].stop_reason, StopReason::Finished);
+  EXPECT_EQ(result.summary.ensemble->members[1].stop_reason, StopReason::Interrupted);
+  EXPECT_TRUE(result.summary.networks.kept);
   EXPECT_EQ(result.model.smooth(data, 1).series[0].steps, 1500);
   EXPECT_EQ(result.summary.calibration.size(), 2u);
 }
@@ -145,14 +134,14 @@ TEST(Members, SmoothersAreTrainedForEach) {
     return true;
   });
   EXPECT_EQ(stages.back(), "smoother 2/2");
-  EXPECT_TRUE(result.summary.smoother);
+  EXPECT_TRUE(result.summary.has_smoother());
   const Model::Impl& impl = result.model.impl();
-  ASSERT_EQ(impl.others.size(), 1u);
-  EXPECT_EQ(impl.learned->smoother() != nullptr, result.summary.members[0].smoother);
-  EXPECT_EQ(impl.others[0]->smoother() != nullptr, result.summary.members[1].smoother);
+  ASSERT_EQ(impl.members.size(), 2u);
+  EXPECT_EQ(impl.first().smoother() != nullptr, result.summary.ensemble->members[0].smoother);
+  EXPECT_EQ(impl.members[1]->smoother() != nullptr, result.summary.ensemble->members[1].smoother);
   ASSERT_EQ(result.summary.calibration.size(), 3u);
   EXPECT_EQ(result.summary.calibration[2].what, "fused");
-  const auto& calibration = impl.calibration();
+  const auto& calibration = impl.calibration;
   ASSERT_TRUE(calibration);
   EXPECT_EQ(calibration->filter, result.summary.calibration[0].factor);
   EXPECT_EQ(calibration->linearized, result.summary.calibration[1].factor);
@@ -165,16 +154,15 @@ TEST(Members, SmoothersAreTrainedForEach) {
   const auto info = nlohmann::json::parse(loaded.info_json());
   EXPECT_EQ(info["members"], 2);
   EXPECT_EQ(info["calibration"]["trained"], calibration->trained);
-  EXPECT_EQ(info["training"]["summary"]["members"]["held_out"], result.summary.combined_held_out);
+  EXPECT_EQ(info["training"]["summary"]["ensemble"]["held_out"], result.summary.ensemble->held_out);
 }
 
 TEST(Members, WithoutNetworksThereIsOneModel) {
   FitOptions options = small_options(3);
   options.model.hidden = 0;
   const FitResult result = fit(lorenz(700), options);
-  EXPECT_TRUE(result.model.impl().others.empty());
-  EXPECT_TRUE(result.summary.members.empty());
-  EXPECT_FALSE(result.summary.combined);
+  EXPECT_EQ(result.model.impl().members.size(), 1u);
+  EXPECT_FALSE(result.summary.ensemble);
 }
 
 // A pendulum that is pushed, seen at times that differ, with gaps.
@@ -221,46 +209,15 @@ FitOptions pushed_options() {
 TEST(Members, FusedSmoothersTakeInputsGapsAndStepsOfAnyLength) {
   const Dataset data = pushed_pendulum(1200);
   const FitResult result = fit(data, pushed_options());
-  EXPECT_GT(result.summary.smoother_updates, 0);
-  const std::string method = result.summary.smoother ? "fused" : "linearized";
+  EXPECT_GT(result.summary.smoother->updates, 0);
+  const std::string method = result.summary.has_smoother() ? "fused" : "linearized";
   const Estimates smoothed = result.model.smooth(data, 1, {method});
   for (const double x : smoothed.series[0].mean) ASSERT_TRUE(std::isfinite(x));
   for (std::size_t i = 0; i < smoothed.series[0].covariance.size(); i += 4)
     ASSERT_GT(smoothed.series[0].covariance[i], 0);
   // A file keeps it.
-  const auto read = model::parse_model_file(bytes_of(result.model), "pendulum.kalmia");
-  EXPECT_EQ(read->smoother() != nullptr, result.model.impl().learned->smoother() != nullptr);
-}
-
-// The training of a smoother that breaks down leaves the filter, and a note.
-TEST(Members, ASmootherThatBreaksDownCostsNoFilter) {
-  const Dataset data = lorenz(600);
-  Case c(data, test::named("lorenz"));
-  ThreadTeam team(1);
-  const StaticResult fitted =
-      fit_static(c.description, c.channels, {}, c.scaled, c.everything(), team);
-  Dataset broken = data;
-  broken.series[0].y[300] = 1e300;
-  const ScaledData scaled(broken, c.description.units, c.description.dt);
-  std::vector<Member> members;
-  members.push_back({0, fitted.alone<float>(), 1.0});
-  const std::vector<float> before = numbers(*members[0].model);
-  FitOptions options = small_options(1);
-  options.model.smoother = "fused";
-  FitSummary summary;
-  train_smoothers(
-      members, scaled, split_data({600}, 0.2, 1), options, team, [](FitProgress&) { return true; },
-      summary);
-  EXPECT_FALSE(summary.smoother);
-  EXPECT_EQ(members[0].model->smoother(), nullptr);
-  EXPECT_EQ(numbers(*members[0].model), before);
-  ASSERT_EQ(summary.notes.size(), 1u);
-  EXPECT_EQ(
-      summary.notes[0].rfind("the fused smoother could not be trained, so that the linearized "
-                             "one serves (the smoother's training data, step ",
-                             0),
-      0u)
-      << summary.notes[0];
+  const model::Ensemble read = model::parse_model_file(bytes_of(result.model), "pendulum.kalmia");
+  EXPECT_EQ(read.first().smoother() != nullptr, result.model.impl().first().smoother() != nullptr);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "kalmia/error.hpp"
 #include "kalmia/evaluate.hpp"
+#include "train/noise_bound.hpp"
 #include "train/summary.hpp"
 #include "train/train_cases.hpp"
 
@@ -101,8 +102,8 @@ TEST(NoiseColumns, AFitThatKnowsIsBetter) {
   const Dataset data = mixed_sensor(1500, 1, 4), test = mixed_sensor(1500, 1, 5);
   const FitResult knows = fit(data, options_of("auto"));
   const FitResult ignores = fit(silent(data), options_of("auto"));
-  EXPECT_LT(knows.summary.static_held_out, ignores.summary.static_held_out - 0.3);
-  EXPECT_GT(knows.summary.static_held_out, knows.summary.noise_bound);
+  EXPECT_LT(knows.summary.static_model.held_out, ignores.summary.static_model.held_out - 0.3);
+  EXPECT_GT(knows.summary.static_model.held_out, knows.summary.data.noise_bound);
   const Evaluation with = evaluate(knows.model, test),
                    without = evaluate(ignores.model, silent(test));
   EXPECT_LT(*with.mse_smoothed, 0.5 * *without.mse_smoothed);
@@ -118,7 +119,8 @@ TEST(NoiseColumns, LearnsHowMuchTheyUnderstate) {
   const FitResult fitted = fit(data, options_of("learn"));
   const double typical = typical_stds(data)[0];
   EXPECT_NEAR(std::sqrt(fitted.model.noise()[0]) / typical, 2, 0.2);
-  EXPECT_LT(fitted.summary.static_held_out, fit(data, options_of("auto")).summary.static_held_out);
+  EXPECT_LT(fitted.summary.static_model.held_out,
+            fit(data, options_of("auto")).summary.static_model.held_out);
 }
 
 TEST(NoiseColumns, NetworksAreTrainedWithThem) {
@@ -128,11 +130,11 @@ TEST(NoiseColumns, NetworksAreTrainedWithThem) {
   options.model.decoder = {8};
   options.train.updates = 40;
   const FitResult fitted = fit(data, options);
-  EXPECT_EQ(fitted.summary.updates, 40);
-  for (const FitCheck& check : fitted.summary.checks) {
+  EXPECT_EQ(fitted.summary.networks.updates, 40);
+  for (const FitCheck& check : fitted.summary.networks.checks) {
     // Training and held-out losses are of the same kind: near the static model's.
-    EXPECT_NEAR(check.loss, fitted.summary.static_held_out, 0.3);
-    EXPECT_NEAR(check.held_out, fitted.summary.static_held_out, 0.1);
+    EXPECT_NEAR(check.loss, fitted.summary.static_model.held_out, 0.3);
+    EXPECT_NEAR(check.held_out, fitted.summary.static_model.held_out, 0.1);
   }
 }
 
@@ -141,7 +143,7 @@ TEST(NoiseColumns, TheBoundIsThatOfEachValue) {
   data.std_names = {"s"};
   data.series[0].y_std = {2, -1, 8};
   const std::vector<HeldOut> all = {{{0, 0, 3}, 0}};
-  EXPECT_NEAR(noise_bound(noise_of(data, {}), 0, data, all),
+  EXPECT_NEAR(find_noise_bound(noise_of(data, {}), 0, data, all).loss,
               0.5 * (1 + std::log(2 * std::numbers::pi)) + 0.5 * (std::log(2) + std::log(8)),
               1e-14);
 }

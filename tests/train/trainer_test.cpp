@@ -6,6 +6,7 @@
 
 #include "kalmia/simulate.hpp"
 #include "model/model_file.hpp"
+#include "support/ensembles.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
@@ -29,7 +30,9 @@ struct Stage {
   FitOptions options = small_options();
   Split split;
   StaticResult start;
-  FitSummary summary;
+  FitNetworksSummary summary;
+  double static_held_out = 0;
+  NoiseBound bound;
   ThreadTeam team{1};
 
   Stage(const Dataset& data, const std::string& prior, model::NoiseSpec the_noise)
@@ -38,15 +41,17 @@ struct Stage {
     for (const Series& series : data.series) lengths.push_back(series.steps);
     split = split_data(lengths, 0.2, 1);
     start = fit_static(c.description, c.channels, noise, c.scaled, split.training, team);
-    for (const Stretch& each : split.training)
-      summary.training_steps += static_cast<std::size_t>(each.steps());
-    summary.static_held_out = held_out_loss(*start.alone<float>(), c.scaled, split.held_out, team);
-    summary.noise_bound = -std::numeric_limits<double>::infinity();
+    static_held_out = held_out_loss(*start.alone<float>(), c.scaled, split.held_out, team);
   }
 
-  std::unique_ptr<model::LearnedModel<float>> train(
-      const std::function<bool(FitProgress&)>& progress = {}) {
-    return train_networks(start, noise, c.scaled, split, options, team, progress, summary);
+  std::unique_ptr<model::LearnedModel<float>> train(const Report& progress = {}) {
+    return train(team, progress);
+  }
+  std::unique_ptr<model::LearnedModel<float>> train(ThreadTeam& with, const Report& progress = {}) {
+    TrainedNetworks trained = train_networks({c.scaled, split, options, with, progress, bound},
+                                             start, noise, static_held_out);
+    summary = trained.summary;
+    return std::move(trained.model);
   }
 };
 
@@ -63,15 +68,15 @@ TEST(Trainer, ImprovesOnTheStaticModelAndSaysHow) {
   s.options.train.updates = 160;
   const std::unique_ptr<model::LearnedModel<float>> result = s.train();
   ASSERT_TRUE(result);
-  EXPECT_TRUE(s.summary.networks);
+  EXPECT_TRUE(s.summary.kept);
   EXPECT_EQ(s.summary.stop_reason, StopReason::Finished);
   EXPECT_EQ(s.summary.updates, 160);
   EXPECT_EQ(s.summary.skipped_updates, 0);
-  EXPECT_LT(s.summary.best_held_out, s.summary.static_held_out - 0.03);
+  EXPECT_LT(s.summary.held_out, s.static_held_out - 0.03);
   // The model that comes back is the one of the best check.
-  EXPECT_EQ(held_out_loss(*result, s.c.scaled, s.split.held_out, s.team), s.summary.best_held_out);
+  EXPECT_EQ(held_out_loss(*result, s.c.scaled, s.split.held_out, s.team), s.summary.held_out);
   EXPECT_EQ(s.summary.checks.size(), 80u);
-  double lowest = s.summary.static_held_out;
+  double lowest = s.static_held_out;
   int best_update = 0, before = 0;
   for (const FitCheck& check : s.summary.checks) {
     EXPECT_GT(check.update, before);
@@ -83,7 +88,7 @@ TEST(Trainer, ImprovesOnTheStaticModelAndSaysHow) {
     lowest = check.held_out;
     best_update = check.update;
   }
-  EXPECT_EQ(s.summary.best_held_out, lowest);
+  EXPECT_EQ(s.summary.held_out, lowest);
   EXPECT_EQ(s.summary.best_update, best_update);
   EXPECT_GT(s.summary.steps_per_second, 0);
 }
@@ -153,9 +158,8 @@ TEST(Trainer, SameSeedSameBytesWithOneThreadAndTwo) {
     s.options.train.updates = 30;
     s.options.train.seed = seed;
     ThreadTeam team(threads);
-    const std::unique_ptr<model::LearnedModel<float>> result =
-        train_networks(s.start, s.noise, s.c.scaled, s.split, s.options, team, {}, s.summary);
-    return result ? model::model_file_bytes(*result) : std::string();
+    const std::unique_ptr<model::LearnedModel<float>> result = s.train(team);
+    return result ? test::file_bytes(*result) : std::string();
   };
   const std::string one = bytes(1, 3);
   ASSERT_FALSE(one.empty());
@@ -181,12 +185,12 @@ TEST(Trainer, PatienceEndsIt) {
 
 TEST(Trainer, StopsWhereTheNoiseIsPredicted) {
   Stage s(oscillator(1500), "constant-velocity", {});
-  s.summary.held_out_steps = 300;
-  s.summary.noise_bound = s.summary.static_held_out + 1;
+  s.bound.held_out_steps = 300;
+  s.bound.loss = s.static_held_out + 1;
   s.train();
   EXPECT_EQ(s.summary.stop_reason, StopReason::NoisePredicted);
   EXPECT_EQ(s.summary.updates, 1);
-  EXPECT_FALSE(s.summary.networks);
+  EXPECT_FALSE(s.summary.kept);
 }
 
 TEST(Trainer, InterruptedItReturnsTheBestSoFar) {
@@ -205,7 +209,7 @@ TEST(Trainer, InterruptedItReturnsTheBestSoFar) {
   EXPECT_EQ(s.summary.stop_reason, StopReason::Interrupted);
   EXPECT_EQ(reports, 2);
   EXPECT_FALSE(result);  // no check was due yet
-  EXPECT_EQ(s.summary.best_held_out, s.summary.static_held_out);
+  EXPECT_EQ(s.summary.held_out, s.static_held_out);
 }
 
 // Windows in which nothing was measured are no failures.
@@ -220,8 +224,7 @@ TEST(Trainer, LongGaps) {
   // All lanes side by side at the start: then they come to the gap together.
   s.split.training = {{0, 0, 40}, {0, 380, 1400}};
   s.split.held_out = {{{0, 1436, 1900}, 1500}};
-  s.summary.static_held_out =
-      held_out_loss(*s.start.alone<float>(), s.c.scaled, s.split.held_out, s.team);
+  s.static_held_out = held_out_loss(*s.start.alone<float>(), s.c.scaled, s.split.held_out, s.team);
   s.train();
   EXPECT_EQ(s.summary.skipped_updates, 0);
   EXPECT_EQ(s.summary.rate_cuts, 0);
@@ -243,11 +246,10 @@ TEST(Trainer, AMuchTooHighRateDestroysNothing) {
     s.options.train.patience = 1000;
     s.options.train.updates = 150;
     const std::unique_ptr<model::LearnedModel<float>> result = s.train();
-    EXPECT_LE(s.summary.best_held_out, s.summary.static_held_out);
+    EXPECT_LE(s.summary.held_out, s.static_held_out);
     EXPECT_LE(s.summary.rate_cuts, 4);
     if (result) {
-      EXPECT_EQ(held_out_loss(*result, s.c.scaled, s.split.held_out, s.team),
-                s.summary.best_held_out);
+      EXPECT_EQ(held_out_loss(*result, s.c.scaled, s.split.held_out, s.team), s.summary.held_out);
     }
   }
 }

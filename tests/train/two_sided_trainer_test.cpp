@@ -5,6 +5,7 @@
 #include "infer/model_impl.hpp"
 #include "infer/two_sided_run.hpp"
 #include "model/model_file.hpp"
+#include "support/ensembles.hpp"
 #include "train/fusion_cases.hpp"
 #include "train/train_cases.hpp"
 
@@ -20,16 +21,16 @@ TEST(TwoSidedTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter)
     SCOPED_TRACE(kind);
     Stage s(oscillator(2000), kind);
     if (std::string(kind) != "recurrent") s.options.train.updates = 40;  // it starts as the filter
-    const std::string before = model::model_file_bytes(*s.model);
+    const std::string before = test::file_bytes(*s.model);
     s.train(s.team);
-    ASSERT_TRUE(s.summary.smoother);
-    EXPECT_EQ(s.summary.smoother_kind, kind);
-    EXPECT_LT(s.summary.smoother_held_out, s.summary.best_held_out);
+    ASSERT_TRUE(s.summary.kept);
+    EXPECT_EQ(s.summary.kind, kind);
+    EXPECT_LT(s.summary.held_out, s.filter_held_out);
     ASSERT_NE(s.model->smoother(), nullptr);
-    EXPECT_STREQ(smoother_name(s.model->description().smoother.kind), kind);
+    EXPECT_EQ(smoother_name(s.model->description().smoother.kind), kind);
     // The filter is as it was.
     s.model->set_smoother({}, {});
-    EXPECT_EQ(model::model_file_bytes(*s.model), before);
+    EXPECT_EQ(test::file_bytes(*s.model), before);
   }
 }
 
@@ -40,11 +41,11 @@ TEST(TwoSidedTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
     s.options.train.window = 16;
     s.options.train.updates = 8;
     s.options.train.seed = seed;
-    s.summary.best_held_out = 100;
+    s.filter_held_out = 100;
     ThreadTeam team(threads);
     s.train(team);
-    EXPECT_TRUE(s.summary.smoother);
-    return model::model_file_bytes(*s.model);
+    EXPECT_TRUE(s.summary.kept);
+    return test::file_bytes(*s.model);
   };
   const std::string one = bytes(1, 3);
   EXPECT_EQ(one, bytes(2, 3));
@@ -53,37 +54,37 @@ TEST(TwoSidedTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
 
 TEST(TwoSidedTrainer, ASmootherThatIsNotBetterIsDropped) {
   Stage s(oscillator(2000), "recurrent");
-  const std::string before = model::model_file_bytes(*s.model);
+  const std::string before = test::file_bytes(*s.model);
   s.options.train.updates = 20;
-  s.summary.best_held_out = -100;
+  s.filter_held_out = -100;
   s.train(s.team);
-  EXPECT_FALSE(s.summary.smoother);
+  EXPECT_FALSE(s.summary.kept);
   EXPECT_EQ(s.model->smoother(), nullptr);
-  EXPECT_EQ(model::model_file_bytes(*s.model), before);
+  EXPECT_EQ(test::file_bytes(*s.model), before);
 }
 
 // Below the honest bound the noise itself is predicted: training ends, and what was honest is kept.
 TEST(TwoSidedTrainer, StopsWhereTheNoiseIsPredicted) {
   Stage s(oscillator(2000), "recursive");
-  s.summary.held_out_steps = 300;
-  s.summary.noise_bound = s.summary.static_held_out + 100;
+  s.bound.held_out_steps = 300;
+  s.bound.loss = s.filter_held_out + 100;
   s.train(s.team);
-  EXPECT_EQ(s.summary.smoother_stop_reason, StopReason::NoisePredicted);
-  EXPECT_FALSE(s.summary.smoother);
+  EXPECT_EQ(s.summary.stop_reason, StopReason::NoisePredicted);
+  EXPECT_FALSE(s.summary.kept);
   EXPECT_EQ(s.model->smoother(), nullptr);
 }
 
 TEST(TwoSidedTrainer, ItsModelFileSmoothsAlike) {
   Stage s(oscillator(2000), "recurrent");
   s.options.train.updates = 60;
-  s.summary.best_held_out = 100;
+  s.filter_held_out = 100;
   s.train(s.team);
-  ASSERT_TRUE(s.summary.smoother);
-  const std::string bytes = model::model_file_bytes(*s.model);
-  std::unique_ptr<model::LearnedModel<float>> read = model::parse_model_file(bytes, "a file");
-  EXPECT_EQ(model::model_file_bytes(*read), bytes);
-  const Model first(std::make_shared<Model::Impl>(Model::Impl{std::move(s.model)}));
-  const Model second(std::make_shared<Model::Impl>(Model::Impl{std::move(read)}));
+  ASSERT_TRUE(s.summary.kept);
+  const std::string bytes = test::file_bytes(*s.model);
+  const model::Ensemble read = model::parse_model_file(bytes, "a file");
+  EXPECT_EQ(model::model_file_bytes(read), bytes);
+  const Model first = test::model_of(std::move(s.model));
+  const Model second = test::model_of(read.members);
   const Estimates a = first.smooth(s.c.data), b = second.smooth(s.c.data);
   EXPECT_EQ(a.series[0].mean, b.series[0].mean);
   EXPECT_EQ(a.series[0].covariance, b.series[0].covariance);

@@ -1,0 +1,38 @@
+// One fitted model, or several that are used together.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kalmia/data.hpp"
+#include "model/calibration.hpp"
+#include "model/learned_model.hpp"
+
+namespace kalmia::model {
+
+/// Members whose networks come from different seeds, and what is said of them as a whole.
+struct Ensemble {
+  /// At least one. They share all but the numbers of their networks, of their smoothers and of a
+  /// learned R, the trust in gaps and the noise of iterated smoothing.
+  std::vector<std::shared_ptr<const LearnedModel<float>>> members;
+  std::optional<Calibration> calibration;  ///< of reported covariances
+  DataOptions data;                        ///< how the columns were read
+  /// How training went, without anything that varies from run to run.
+  std::string summary_json = "{}";
+
+  /// For all that members share.
+  const LearnedModel<float>& first() const { return *members.front(); }
+  /// How the smoother that was trained is called; empty if no member has one.
+  std::string trained_smoother() const {
+    for (const auto& member : members)
+      if (member->smoother() != nullptr)
+        return std::string(smoother_name(member->description().smoother.kind));
+    return {};
+  }
+  /// Results are not those of one model as they come.
+  bool is_combined() const { return members.size() > 1 || calibration.has_value(); }
+};
+
+}  // namespace kalmia::model

@@ -1,0 +1,56 @@
+#include "train/fit_context.hpp"
+
+#include <string>
+
+#include "base/random.hpp"
+#include "model/outliers.hpp"
+#include "train/noise_columns.hpp"
+
+namespace kalmia::train {
+namespace {
+
+// Under heavy tails scales, starts and limits are those of the measurements without their outliers.
+// The statistics of all are computed in any case: they refuse data that cannot be used.
+std::vector<model::ChannelStatistics> statistics_of(const Dataset& data,
+                                                    const ModelOptions& options) {
+  std::vector<model::ChannelStatistics> all = model::channel_statistics(data);
+  if (options.tails == "gaussian") return all;
+  return model::channel_statistics(model::without_outliers(data));
+}
+
+// Says which of how many is in training.
+Report numbered(const Report& progress, int number, int count) {
+  if (count == 1 || !progress) return progress;
+  return [=](FitProgress& now) {
+    FitProgress named = now;
+    named.stage += ' ' + std::to_string(number) + '/' + std::to_string(count);
+    return progress(named);
+  };
+}
+
+}  // namespace
+
+FitContext::FitContext(const FitData& fit_data, const FitOptions& fit_options,
+                       const DataOptions& columns, ThreadTeam& threads, ProgressReport& progress)
+    : data(fit_data),
+      options(fit_options),
+      data_options(columns),
+      team(threads),
+      channels(statistics_of(data.training(), options.model)),
+      noise(noise_of(data.training(), options.model)),
+      holdout(choose_holdout(data, channels, options.train)),
+      report(progress) {}
+
+TrainingContext TrainingContext::of_member(int index, int number, int count) const {
+  TrainingContext own = *this;
+  own.options.train.seed = member_seed(options.train.seed, index);
+  own.progress = numbered(progress, number, count);
+  return own;
+}
+
+std::uint64_t member_seed(std::uint64_t seed, int member) {
+  return member == 0 ? seed
+                     : RandomStream(seed, "member", static_cast<std::uint64_t>(member)).bits();
+}
+
+}  // namespace kalmia::train

@@ -1,0 +1,54 @@
+// What the stages of a fit read.
+#pragma once
+
+#include <vector>
+
+#include "base/threads.hpp"
+#include "kalmia/fit.hpp"
+#include "model/channels.hpp"
+#include "model/noise.hpp"
+#include "train/fit_data.hpp"
+#include "train/holdout.hpp"
+#include "train/noise_bound.hpp"
+#include "train/progress_report.hpp"
+
+namespace kalmia::train {
+
+/// Made once, at the start of a fit, and changed by no stage; but its threads work, and its report
+/// remembers whether the user has stopped the fit. All that it refers to must outlive it.
+struct FitContext {
+  const FitData& data;
+  const FitOptions& options;
+  const DataOptions& data_options;
+  ThreadTeam& team;
+  /// Under heavy tails those of the measurements without their outliers.
+  std::vector<model::ChannelStatistics> channels;
+  model::NoiseSpec noise;
+  Holdout holdout;
+  ProgressReport& report;
+
+  /// Throws DataError for data, ConfigError for options that cannot be used.
+  FitContext(const FitData& fit_data, const FitOptions& fit_options, const DataOptions& columns,
+             ThreadTeam& threads, ProgressReport& progress);
+
+  bool little_data() const { return holdout.little_data; }
+  const Split& split() const { return holdout.split; }
+};
+
+/// What the training of networks reads, once the static model is chosen; changed by nothing.
+struct TrainingContext {
+  const ScaledData& data;  ///< in the units of the static model
+  const Split& split;
+  FitOptions options;
+  ThreadTeam& team;
+  Report progress;   ///< may be empty
+  NoiseBound bound;  ///< of the held-out loss
+
+  /// The same for member `index` with a seed of its own, as number `number` of `count` in training.
+  TrainingContext of_member(int index, int number, int count) const;
+};
+
+/// The seed of member k; the first has the seed itself.
+std::uint64_t member_seed(std::uint64_t seed, int member);
+
+}  // namespace kalmia::train

@@ -1,0 +1,108 @@
+#include "train/fit_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "data/value_checks.hpp"
+#include "kalman/matrix_checks.hpp"
+#include "kalmia/error.hpp"
+#include "kalmia/text.hpp"
+#include "model/state_size.hpp"
+#include "prior/expert.hpp"
+#include "train/name_list.hpp"
+
+namespace kalmia::train {
+namespace {
+
+const Dataset& checked(const Dataset& data) {
+  if (data.y_names.empty()) throw DataError("fit: the data have no measured columns");
+  if (data.y_names.size() > prior::kMostStates)
+    throw ConfigError((data.source.empty() ? std::string("the data") : data.source) + ": " +
+                      std::to_string(data.y_names.size()) +
+                      " measured columns, but a model has at most " +
+                      std::to_string(prior::kMostStates) + "; name fewer of them with --measure");
+  for (const Series& series : data.series)
+    if (series.y.size() != static_cast<std::size_t>(series.steps) * data.y_names.size())
+      throw DataError("fit: series \"" + printable(series.key) + "\" has " +
+                      std::to_string(series.y.size()) + " values, but " +
+                      std::to_string(series.steps) + " steps of " +
+                      std::to_string(data.y_names.size()) + " channels");
+  data::check_stds(data);
+  return data;
+}
+
+void check_validation(const Dataset& data, const Dataset& validation) {
+  const std::string place =
+      "validation data" + (validation.source.empty() ? "" : " " + validation.source);
+  const auto same = [&](const char* what, const std::vector<std::string>& found,
+                        const std::vector<std::string>& rule) {
+    if (found != rule)
+      throw DataError(place + ": " + what + " are " + name_list(found) +
+                      ", but they must be those of the data, " + name_list(rule));
+  };
+  same("measured columns", validation.y_names, data.y_names);
+  same("inputs", validation.u_names, data.u_names);
+  same("noise columns", validation.std_names, data.std_names);
+  const auto time_axis = [](const Dataset& of) {
+    return of.time_kind == TimeKind::None     ? "no time axis"
+           : of.time_kind == TimeKind::Number ? "times that are numbers"
+                                              : "times that are dates";
+  };
+  if (validation.time_kind != data.time_kind)
+    throw DataError(place + ": has " + time_axis(validation) + ", but it must have, as the data, " +
+                    time_axis(data));
+  model::check_time(validation, data.time_kind, data.step_size(), place);
+  checked(validation);
+  std::ptrdiff_t values = 0;
+  for (const Series& series : validation.series)
+    values += std::count_if(series.y.begin(), series.y.end(), [](double y) { return y == y; });
+  if (static_cast<double>(values) < kFewestHeldOut)
+    throw DataError(place + ": " + std::to_string(values) + " measured values, but at least " +
+                    kalman::number_text(kFewestHeldOut) + " are needed to choose a model by");
+}
+
+const Dataset& checked(const Dataset& data, const Dataset& validation) {
+  checked(data);
+  check_validation(data, validation);
+  return data;
+}
+
+std::size_t empty_ends_of(const Dataset& data) {
+  const std::size_t M = data.y_names.size();
+  std::size_t steps = 0;
+  for (const Series& series : data.series) {
+    const auto last = std::find_if(series.y.rbegin(), series.y.rend(),
+                                   [](double value) { return !std::isnan(value); });
+    steps += static_cast<std::size_t>(last - series.y.rbegin()) / M;
+  }
+  return steps;
+}
+
+// How many empty steps a long one becomes.
+int most_empty_steps(const ModelOptions& options) {
+  const bool named =
+      options.prior == "auto" ? options.system.empty() : prior::is_linear_flow(options.prior);
+  const bool exact = !(options.departure > 0) && options.departure_degree <= 1;
+  return model::most_empty_steps(named && exact && options.filter == "recursive",
+                                 options.hidden > 0);
+}
+
+}  // namespace
+
+FitData::FitData(const Dataset& data, const ModelOptions& options)
+    : drive_(model::drive_statistics(checked(data))),
+      even_(data, drive_.dt, most_empty_steps(options)),
+      empty_end_steps_(empty_ends_of(data)) {}
+
+FitData::FitData(const Dataset& data, const Dataset& validation, const ModelOptions& options)
+    : FitData(checked(data, validation), options) {
+  const model::EvenSteps even(validation, drive_.dt, most_empty_steps(options));
+  joined_ = even_.data();
+  joined_->series.insert(joined_->series.end(), even.data().series.begin(),
+                         even.data().series.end());
+  empty_end_steps_ += empty_ends_of(validation);
+}
+
+}  // namespace kalmia::train
