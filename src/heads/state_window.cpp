@@ -72,7 +72,7 @@ void StateHead<T>::check(const Model& model, const Input& in) {
       (model.emission_map != nullptr || model.robust != nullptr || in.weight != nullptr))
     refuse("the alternative posterior needs a linear emission with Gaussian noise");
   if (arch.options.transition == TransitionRule::TowardCentre &&
-      (model.map == nullptr || in.centre == nullptr))
+      (model.map == nullptr || (in.steps > 0 && in.centre == nullptr)))
     refuse("going toward the centre needs an expert map and a centre");
 }
 

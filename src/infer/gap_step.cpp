@@ -40,15 +40,17 @@ void GapStep::set(const model::LearnedModel<T>& model, const double* measured, c
   const bool bent = model.expert().emission != nullptr;
   if (bent) H_ = model.emission_at(x);
   const std::vector<double>& H = bent ? H_ : model.expert().H;
+  const bool begun = std::any_of(last, last + M, [](double value) { return !std::isnan(value); }) ||
+                     std::any_of(measured, measured + M, [](double y) { return !std::isnan(y); });
   for (std::size_t m = 0; m < M; ++m) {
     if (!std::isnan(measured[m])) continue;
+    const bool seen = !std::isnan(last[m]);
     const double variance = variance_along(H.data() + m * N, P, N);
     trust[m] =
         description.gap_trust * (1 - squared_share(variance, description.features.spread[m]));
-    if (!description.climate.measured_spread.empty())
+    if ((seen || !begun) && !description.climate.measured_spread.empty())
       lost = std::max(lost, squared_share(variance, description.climate.measured_spread[m]));
-    const bool shows = description.gap_trust > 0 && !std::isnan(last[m]);
-    if (shows && std::isfinite(predicted_[m])) shown[m] = predicted_[m];
+    if (seen && description.gap_trust > 0 && std::isfinite(predicted_[m])) shown[m] = predicted_[m];
   }
 }
 

@@ -15,8 +15,10 @@ namespace kalmia::infer {
 ///
 /// the less it counts. The networks' residual is trusted to 1 - s_m^2. The state is lost by the
 /// largest s_m^2, taken without noise and over the channels that do not wander: to that share the
-/// climate leads on in place of the map (heads::Guidance::lost). Once the state may be anywhere in the
-/// training data, its mean tends to their mean, and its spread is their spread.
+/// climate leads on in place of the map (heads::Guidance::lost). Once the state may be anywhere in
+/// the training data, its mean tends to their mean, and its spread is their spread. A channel whose
+/// first value is still to come is in no gap, if others have begun: the map ties that value to what
+/// they measure.
 ///
 /// Measured with the Lorenz equations (rk4) and runs of 100 hidden steps: the linearised map alone
 /// covers 0.42 of the truth, since the filter loses its way for good; with the climate 0.93.

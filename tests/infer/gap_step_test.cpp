@@ -93,6 +93,13 @@ TEST(GapStep, WhatWasNeverSeenIsNotShown) {
   gap.set(*model, y, last, x, diagonal({2500, 1, 1, 1}).data());
   EXPECT_TRUE(std::isnan(gap.shown[0]));
   EXPECT_EQ(gap.shown[1], 33);
+  // Its first value is still to come: it is in no gap, and the map holds.
+  EXPECT_EQ(gap.lost, 0);
+  const double nothing[] = {kMissing, kMissing}, other[] = {kMissing, 4};
+  gap.set(*model, other, nothing, x, diagonal({2500, 1, 1, 1}).data());
+  EXPECT_EQ(gap.lost, 0);
+  // Before any measurement a state may be anywhere.
+  gap.set(*model, nothing, nothing, x, diagonal({2500, 1, 1, 1}).data());
   EXPECT_EQ(gap.lost, 1);
 }
 

@@ -407,7 +407,7 @@ TEST(ModelFile, ContradictionsAreRefused) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
   expect_has(refused([](Json&, Json& d) { d["networks"]["filter"] = "recursion"; }),
-             "filter = \"recursion\", but it must be recursive or recurrent");
+             "filter = \"recursion\", but it must be recursive, recurrent or diagonal");
   expect_has(refused([](Json&, Json& d) { d["smoother"]["kind"] = "both"; }),
              "smoother = \"both\", but it must be fused");
   expect_has(refused([](Json&, Json& d) { d["networks"]["hidden"] = 2000000000; }),

@@ -60,7 +60,8 @@ TEST(FitOptions, FiltersAndSmoothersAreNamed) {
   o.model.filter = "recursiv";
   o.model.smoother = "rts";
   EXPECT_EQ(message_of<ConfigError>([&] { o.validate(); }),
-            "invalid options:\n  model.filter = recursiv, but it must be recursive or recurrent\n"
+            "invalid options:\n  model.filter = recursiv, but it must be recursive, recurrent or "
+            "diagonal\n"
             "  model.smoother = rts, but it must be linearized, fused, recurrent, recursive or "
             "recursive-alternative");
   o.model.filter = "recurrent";
