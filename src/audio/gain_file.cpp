@@ -13,7 +13,7 @@ namespace {
 
 using Eigen::half;
 
-constexpr model::TensorFormat kFormat{"kalmia-gains", "a file of denoising networks", 1,
+constexpr model::TensorFormat kFormat{"kalmia-gains", "a file of denoising networks", 1, 1,
                                       "update, or make the file again by kalmia denoise --fit"};
 constexpr float kLargestHalf = 65504;
 // No window of sound is longer; larger sizes are damage, and must not be laid out.

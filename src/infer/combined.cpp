@@ -9,6 +9,7 @@
 #include "infer/usable.hpp"
 #include "kalman/classical_batch.hpp"
 #include "kalman/student.hpp"
+#include "model/filters.hpp"
 
 namespace kalmia::infer {
 namespace {
@@ -280,8 +281,9 @@ RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int t
   check_one_noise(model, data);
   smoothing.validate(model.trained_smoother());
   if (smoothing.iterations > 0 && !model.first().description().recursive())
-    throw ConfigError("iterations = " + std::to_string(smoothing.iterations) +
-                      ", but a recurrent filter has no expert map to linearise again");
+    throw ConfigError("iterations = " + std::to_string(smoothing.iterations) + ", but a " +
+                      std::string(model::filter_name(model.first().description().head)) +
+                      " filter has no expert map to linearise again");
   const bool networks = smooths_by_networks(model, smoothing, !data.std_names.empty());
   if (networks && parts.smoothed && !data.std_names.empty())
     throw ConfigError("the " + smoothing.method +

@@ -4,6 +4,7 @@
 #include "infer/combined.hpp"
 #include "infer/series_run.hpp"
 #include "infer/usable.hpp"
+#include "model/filters.hpp"
 
 namespace kalmia {
 
@@ -62,9 +63,10 @@ double sample_member(const model::LearnedModel<float>& model, const Dataset& dat
 Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int threads) const {
   if (count < 1) throw ConfigError("count = " + std::to_string(count) + ", but it must be >= 1");
   if (!impl_->first().description().recursive())
-    throw ConfigError(
-        "the model has a recurrent filter, which says nothing of how a state follows from the one "
-        "before; trajectories need a recursive one (fit with filter = recursive)");
+    throw ConfigError("the model has a " +
+                      std::string(model::filter_name(impl_->first().description().head)) +
+                      " filter, which says nothing of how a state follows from the one "
+                      "before; trajectories need a recursive one (fit with filter = recursive)");
   infer::check_one_noise(*impl_, data);
   const auto& members = impl_->members;
   const auto samples = static_cast<std::size_t>(count);

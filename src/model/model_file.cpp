@@ -19,7 +19,7 @@ namespace {
 
 using Json = OrderedJson;
 
-constexpr TensorFormat kFormat{"kalmia", "a Kalmia model", kModelFileVersion,
+constexpr TensorFormat kFormat{"kalmia", "a Kalmia model", kOldestModelFile, kModelFileVersion,
                                "update, or fit the model again"};
 
 const std::string kSmootherPrefix = "smoother.";
@@ -156,6 +156,8 @@ Json to_json(const Ensemble& ensemble) {
   };
 }
 
+// What files of every version have is read by `at`; a field that was added later has its default
+// where it is absent.
 ModelDescription description_of(const Json& json) {
   ModelDescription d;
   json.at("measured").get_to(d.measured_names);

@@ -10,6 +10,8 @@
 namespace kalmia::model {
 
 inline constexpr int kModelFileVersion = 6;
+/// Files of this version and of all later ones are read (tests/infer/files keeps some of each).
+inline constexpr int kOldestModelFile = 6;
 
 /// The bytes of the file. They depend on the ensemble alone.
 std::string model_file_bytes(const Ensemble& ensemble);

@@ -84,9 +84,13 @@ TensorReader::TensorReader(const TensorFormat& format, std::string_view bytes, s
   if (metadata_.value("format", "") != format.name)
     refuse(other + "its format is not \"" + format.name + "\"");
   const std::string version = metadata_.at("format_version").get<std::string>();
-  if (version != std::to_string(format.version))
-    refuse("format version " + version + ", but this build reads version " +
-           std::to_string(format.version) + "; " + format.remedy);
+  bool known = false;
+  std::string read = "version " + std::to_string(format.oldest);
+  for (int each = format.oldest; each <= format.version; ++each)
+    known = known || version == std::to_string(each);
+  if (format.version > format.oldest) read += " to " + std::to_string(format.version);
+  if (!known)
+    refuse("format version " + version + ", but this build reads " + read + "; " + format.remedy);
   tensors_ = header;
   tensors_.erase("__metadata__");
   const std::size_t end = end_of_data(tensors_);

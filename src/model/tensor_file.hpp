@@ -21,7 +21,8 @@ namespace kalmia::model {
 struct TensorFormat {
   const char* name;    ///< "kalmia"
   const char* what;    ///< "a Kalmia model"
-  int version;         ///< that is written, and the only one that is read
+  int oldest;          ///< version that is read
+  int version;         ///< that is written, and the newest that is read
   const char* remedy;  ///< of a file of another version: "update, or fit the model again"
 };
 
