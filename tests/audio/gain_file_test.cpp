@@ -81,7 +81,7 @@ TEST(GainFile, SizesThatDoNotFitAreRefusedBeforeTheyAreLaidOut) {
     model::TensorWriter file;
     const std::vector<char> zeros(60000);
     file.add("zeros", "F16", {30000}, zeros.data(), zeros.size());
-    return refusal(file.bytes({"kalmia-gains", "a file of denoising networks", 1, ""},
+    return refusal(file.bytes({"kalmia-gains", "a file of denoising networks", 1, 1, ""},
                               {{"window", window},
                                {"width", width},
                                {"reach", 3},
