@@ -1,5 +1,7 @@
 #include "base/threads.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -47,12 +49,17 @@ ThreadTeam::ThreadTeam(int size) {
   check_threads(size);
   const int team = size > 0 ? size : std::min(hardware_threads(), kMostThreads);
   workers_.reserve(static_cast<std::size_t>(team - 1));
+  // Signals are for the thread that owns the team: it may have to put them off.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     for (int thread = 1; thread < team; ++thread)
       workers_.emplace_back([this, thread] { work(thread); });
   } catch (const std::system_error&) {
     // A limit on processes or on memory: the rest will do.
   }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 ThreadTeam::~ThreadTeam() {

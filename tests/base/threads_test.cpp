@@ -1,6 +1,7 @@
 #include "base/threads.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -160,6 +161,20 @@ TEST(ThreadTeam, ASingleTaskStaysWithTheCaller) {
     EXPECT_EQ(thread, 0);
   });
   EXPECT_EQ(id, std::this_thread::get_id());
+}
+
+// A file that is being put in its place puts signals off; no other thread may take them then.
+TEST(ThreadTeam, SignalsAreForTheThreadThatOwnsTheTeam) {
+  ThreadTeam team(4);
+  std::vector<int> blocked(64, -1), ran_by(64, -1);
+  team.run(64, [&](int index, int thread) {
+    sigset_t now;
+    pthread_sigmask(SIG_BLOCK, nullptr, &now);
+    blocked[static_cast<std::size_t>(index)] = sigismember(&now, SIGPIPE);
+    ran_by[static_cast<std::size_t>(index)] = thread;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  for (std::size_t i = 0; i < blocked.size(); ++i) EXPECT_EQ(blocked[i], ran_by[i] == 0 ? 0 : 1);
 }
 
 }  // namespace
