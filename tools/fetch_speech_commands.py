@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Fetches the Speech Commands recordings (version 0.01) of five words and the background noises.
 
-usage: tools/fetch_speech_commands.py FOLDER [--archive FILE] [--partial]
+usage: tools/fetch_speech_commands.py FOLDER [--archive FILE] [--only LIST | --partial]
 
 Data set: P. Warden, "Speech Commands: A Dataset for Limited-Vocabulary Speech Recognition",
 arXiv:1804.03209; Google, Creative Commons Attribution 4.0. The download is 1.4 GB.
@@ -10,6 +10,10 @@ FOLDER then holds <word>/<speaker>_nohash_<k>.wav of the words below, _backgroun
 index.csv: file,class,speaker,split,samples,peak,rms, peak and rms relative to full scale.
 Recordings with a peak below 2 % of full scale, practically silent, are left out. All recordings of a
 speaker belong to one split, by the data set's own rule. FOLDER appears whole or not at all.
+
+With --only, FOLDER holds the recordings that a text file lists, one <word>/<file> a line. The lists
+tools/speech_commands.txt and tools/more_speech_commands.txt are the recordings of docs/audio.md, of
+which the networks of `kalmia denoise` were made.
 """
 
 import argparse
@@ -96,13 +100,31 @@ def download(to):
         raise Refused(f"{URL}: {size} bytes came, but {announced} were announced; try again")
 
 
-def extract(archive, folder):
-    """Unpacks what is wanted."""
+def read_list(path):
+    """The recordings that a text file lists, as places in the folder."""
+    try:
+        names = path.read_text(encoding="ascii").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"{path}: cannot be read ({error}); give a text file with one "
+                      "<word>/<file>.wav a line") from error
+    for name in names:
+        if name.count("/") != 1 or wanted(name) is None:
+            raise Refused(f"{path}: {name!r} is no recording of the five words or noises; "
+                          "lines are <word>/<speaker>_nohash_<k>.wav")
+    if not names:
+        raise Refused(f"{path}: empty, but it must list recordings")
+    return {tuple(name.split("/")) for name in names}
+
+
+def extract(archive, folder, only):
+    """Unpacks what is wanted; of that what `only` lists, if it is not None."""
     try:
         with tarfile.open(archive) as files:
             for member in files:
                 place = wanted(member.name)
                 if place is None or not member.isfile():
+                    continue
+                if only is not None and place not in only:
                     continue
                 target = folder.joinpath(*place)
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -111,6 +133,13 @@ def extract(archive, folder):
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise Refused(f"{archive}: cannot be unpacked ({error}); it must be the whole "
                       "speech_commands_v0.01.tar.gz, fetch it again") from error
+
+
+def check_listed(archive, folder, only):
+    missing = sorted(place for place in only if not folder.joinpath(*place).is_file())
+    if missing:
+        raise Refused(f"{archive}: {'/'.join(missing[0])} missing, and {len(missing) - 1} more of "
+                      f"the {len(only)} recordings listed; this is another archive")
 
 
 def check_contents(archive, folder, partial):
@@ -124,8 +153,6 @@ def check_contents(archive, folder, partial):
     if count != RECORDINGS and not partial:
         raise Refused(f"{archive}: {count} recordings of the five words, but version 0.01 has "
                       f"{RECORDINGS}; fetch it again, or take it as it is by --partial")
-    for name in NOISES:
-        samples_of(folder / NOISE / name)
 
 
 def index(folder):
@@ -147,7 +174,8 @@ def index(folder):
     return len(rows), removed
 
 
-def fetch(target, archive, partial):
+def fetch(target, archive, only, partial):
+    only = None if only is None else read_list(only)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Refused(f"{target}: exists and is not empty; give another folder, or remove it")
     if archive is not None and not archive.is_file():
@@ -159,14 +187,20 @@ def fetch(target, archive, partial):
             download(archive)
         made = Path(scratch) / "made"
         made.mkdir(mode=0o755)
-        extract(archive, made)
-        check_contents(archive, made, partial)
+        extract(archive, made, only)
+        if only is None:
+            check_contents(archive, made, partial)
+        else:
+            check_listed(archive, made, only)
+        noises = sorted((made / NOISE).glob("*.wav"))
+        for path in noises:
+            samples_of(path)
         kept, removed = index(made)
         if target.exists():
             target.rmdir()
         made.rename(target)
     print(f"{target}: {kept} recordings of {len(WORDS)} words ({removed} silent ones left out), "
-          f"{len(NOISES)} noises")
+          f"{len(noises)} noises")
 
 
 def main():
@@ -174,11 +208,14 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--archive", type=Path, help="the archive, if it was fetched already")
-    parser.add_argument("--partial", action="store_true",
-                        help="take an archive that does not have all recordings")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--only", type=Path, metavar="LIST",
+                       help="lay out the recordings that this text file lists")
+    which.add_argument("--partial", action="store_true",
+                       help="take an archive that does not have all recordings")
     options = parser.parse_args()
     try:
-        fetch(options.folder, options.archive, options.partial)
+        fetch(options.folder, options.archive, options.only, options.partial)
     except (Refused, OSError) as error:
         print(f"fetch_speech_commands: {error}", file=sys.stderr)
         return 1

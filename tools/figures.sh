@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Measures the figures of docs/figures.md, all or those named:
+# Measures the figures of docs/figures.md and those of docs/models.md that name this script, all or
+# those of the parts named:
 #
-#     tools/figures.sh [linear|lorenz|members|flow|smoothers|parameters|missing|outliers|little|forecast]...
+#     tools/figures.sh [linear|flow|lorenz|members|calibrated|smoothers|risk|parameters|missing|outliers|
+#                       little|forecast]...
 #
 # Takes the program from $KALMIA (build/kalmia) and works in $FOLDER (a new one, removed at the
 # end). No clean value is read but by `kalmia evaluate`, to score. About 11 minutes on 2 cores.
@@ -10,7 +12,7 @@ kalmia=$(realpath "${KALMIA:-build/kalmia}")
 folder=${FOLDER:-$(mktemp -d)}
 [ -n "${FOLDER:-}" ] || trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder" && cd "$folder"
-wanted=${*:-linear flow lorenz members smoothers parameters missing outliers little forecast}
+wanted=${*:-linear flow lorenz members calibrated smoothers risk parameters missing outliers little forecast}
 
 data() {  # NAME SYSTEM STEPS SEED [options]
   local name=$1 system=$2 steps=$3 seed=$4
@@ -58,6 +60,14 @@ for figure in $wanted; do
       data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
       fit members lorenz --prior lorenz --noise 0.5 --members 5 && score members lorenz_test
       ;;
+    calibrated)
+      data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
+      for members in 1 5; do
+        fit "calibrated_$members" lorenz --prior lorenz --noise 0.5 --members $members --calibrate
+        grep "^covariances" "calibrated_$members.log"
+        score "calibrated_$members" lorenz_test
+      done
+      ;;
     smoothers)
       data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
       for smoother in fused recurrent recursive recursive-alternative; do
@@ -67,6 +77,15 @@ for figure in $wanted; do
       done
       fit fused_learned lorenz --prior lorenz --noise 0.5 --departure-degree 4 --learning-rate 6e-3 --smoother fused --keep-smoother
       score fused_learned lorenz_test
+      ;;
+    risk)
+      data held_out lorenz 16384 3
+      for steps in 8192 32768; do
+        data "lorenz_$steps" lorenz $steps 1
+        fit "risk_$steps" "lorenz_$steps" --prior lorenz --noise 0.5 --smoother fused --keep-smoother --validation held_out.npz
+        grep "^smoother" "risk_$steps.log" | tail -1
+        score "risk_$steps" held_out --method fused && score "risk_$steps" held_out --method linearized
+      done
       ;;
     parameters)
       data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2

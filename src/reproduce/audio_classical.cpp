@@ -9,6 +9,7 @@
 #include "audio/stft.hpp"
 #include "audio/whitening.hpp"
 #include "audio/wiener.hpp"
+#include "reproduce/supervised_noise.hpp"
 
 namespace kalmia::reproduction {
 namespace {
@@ -88,6 +89,8 @@ double tuned(const std::function<double(double q)>& error, double low, double hi
   return std::exp((a + b) / 2);
 }
 
+// A predictor of clean speech; its process noise has the covariance of least error: first its one
+// entry that is not zero, then all.
 LinearModel supervised_model(const Sounds& noisy, const Sounds& clean, int threads) {
   const auto first = [](const Sounds& all) {
     return Sounds(all.begin(),
@@ -100,10 +103,19 @@ LinearModel supervised_model(const Sounds& noisy, const Sounds& clean, int threa
     throw NumericalError(
         "kalman-supervised: clean training utterances are silent, but they must "
         "not be for a predictor to be found");
-  const double R = kNoiseLevel * kNoiseLevel, start = speech.deviation * speech.deviation;
-  const auto with = [&](double q) { return autoregression(speech.taps, q, R); };
-  return with(tuned([&](double q) { return error_of(filtered(with(q), mine, threads), truth); },
-                    1e-3 * start, 1e3 * start));
+  const double start = speech.deviation * speech.deviation;
+  LinearModel model = autoregression(speech.taps, start, kNoiseLevel * kNoiseLevel);
+  const auto error = [&] { return error_of(filtered(model, mine, threads), truth); };
+  const auto error_of_variance = [&](double q) {
+    model.Q[0] = q;
+    return error();
+  };
+  model.Q[0] = tuned(error_of_variance, 1e-3 * start, 1e3 * start);
+  model.Q = tune_process_noise(model.Q, model.state_dim, [&](const std::vector<double>& Q) {
+    model.Q = Q;
+    return error();
+  });
+  return model;
 }
 
 double seconds_of(const AudioOptions& options, double each) { return each * options.test; }

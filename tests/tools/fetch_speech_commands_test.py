@@ -14,7 +14,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 TOOL = Path(__file__).parents[2] / "tools" / "fetch_speech_commands.py"
 sys.path.insert(0, str(TOOL.parent))
-from fetch_speech_commands import NOISES, WORDS, split_of, wanted  # noqa: E402
+from fetch_speech_commands import NOISES, WORDS, read_list, split_of, wanted  # noqa: E402
 
 # Speakers of the data set with the part that its own lists put them in.
 SPLITS = {"00f0204f": "training", "01bb6a2a": "training", "4abefdf5": "validation",
@@ -104,6 +104,37 @@ class FetchSpeechCommands(unittest.TestCase):
         self.assertIn(f"tree/00f0204f_nohash_0.wav,tree,00f0204f,training,1600,0.5000,{rms:.5f}",
                       lines)
         self.assertIn(f"yes/4c4d2526_nohash_0.wav,yes,4c4d2526,testing,1600,0.5000,{rms:.5f}", lines)
+
+    def test_only_what_a_list_names(self):
+        (self.folder / "list.txt").write_text("tree/00f0204f_nohash_0.wav\n"
+                                              "_background_noise_/pink_noise.wav\n")
+        result = self.run_tool("--only", "list.txt")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("1 recordings of 5 words (0 silent ones left out), 1 noises", result.stdout)
+        out = self.folder / "out"
+        self.assertEqual({str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()},
+                         {"index.csv", "tree/00f0204f_nohash_0.wav",
+                          "_background_noise_/pink_noise.wav"})
+
+    def test_lists_that_cannot_be_used(self):
+        for text, words in (("", ("empty",)), ("tree\n", ("'tree' is no recording",)),
+                            ("bed/00f0204f_nohash_0.wav", ("'bed/00f0204f_nohash_0.wav'",)),
+                            ("tree/0_nohash_0.wav six/0_nohash_0.wav",
+                             ("six/0_nohash_0.wav missing, and 1 more of the 2",))):
+            (self.folder / "archive.tar.gz").unlink(missing_ok=True)
+            with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+                file.write(text)
+                file.flush()
+                self.refused(*words, options=("--only", file.name))
+        self.refused("nowhere.txt: cannot be read", options=("--only", "nowhere.txt"))
+
+    def test_the_lists_of_the_documents(self):
+        lists = [read_list(TOOL.with_name(f"{name}.txt"))
+                 for name in ("speech_commands", "more_speech_commands")]
+        words = [{place for place in each if place[0] in WORDS} for each in lists]
+        self.assertEqual([len(each) for each in words], [1600, 2895])
+        self.assertFalse(words[0] & words[1], "a recording is in both")
+        self.assertEqual({file for folder, file in lists[0] if folder not in WORDS}, set(NOISES))
 
     def test_all_recordings_are_asked_for(self):
         self.refused("archive.tar.gz: 6 recordings", "10564", "--partial", options=())
