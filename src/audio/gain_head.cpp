@@ -128,7 +128,7 @@ HWY_EXPORT(gains_double);
 
 template <typename T>
 void GainHead<T>::check(const Model&, const Input& in) {
-  if (in.offset == nullptr || in.square == nullptr || in.product == nullptr)
+  if (in.steps > 0 && (in.offset == nullptr || in.square == nullptr || in.product == nullptr))
     throw ConfigError("window: gains need offset, square and product");
 }
 

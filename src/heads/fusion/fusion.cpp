@@ -63,7 +63,7 @@ void FusionHead<T>::check(const Model& model, const Input& in) {
     throw ConfigError("window: H is " + std::to_string(model.emission->meas_dim()) + " x " +
                       std::to_string(model.emission->state_dim()) + ", but the model needs " +
                       std::to_string(arch.meas_dim()) + " x " + std::to_string(arch.state_dim()));
-  if (in.prior_x == nullptr || in.prior_P == nullptr)
+  if (in.steps > 0 && (in.prior_x == nullptr || in.prior_P == nullptr))
     throw ConfigError(
         "window: fusion needs prior_x and prior_P, the moments it adds the future to");
 }
