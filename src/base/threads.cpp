@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "kalmia/error.hpp"
 
@@ -82,18 +83,17 @@ void ThreadTeam::run(int count, const std::function<void(int, int)>& task) {
     task_ = &task;
     count_ = count;
     next_ = 0;
-    busy_ = static_cast<int>(workers_.size());
+    unfinished_ = count;
     failed_index_ = -1;
     failure_ = nullptr;
     ++round_;
   }
   wake_.notify_all();
   take_tasks(0);
-  wait_awake([this] { return busy_.load() == 0; });
+  wait_awake([this] { return unfinished_.load() == 0; });
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [this] { return busy_ == 0; });
-  task_ = nullptr;
-  if (failure_) std::rethrow_exception(failure_);
+  done_.wait(lock, [this] { return unfinished_ == 0; });
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void ThreadTeam::work(int thread) {
@@ -107,30 +107,29 @@ void ThreadTeam::work(int thread) {
       seen = round_;
     }
     take_tasks(thread);
-    {
-      const std::lock_guard lock(mutex_);
-      if (--busy_ == 0) done_.notify_one();
-    }
   }
 }
 
 void ThreadTeam::take_tasks(int thread) {
-  for (;;) {
-    int index = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      if (next_ >= count_) return;
-      index = next_++;
-    }
+  std::unique_lock lock(mutex_);
+  // The task of a round that still has some: `run` has not returned, and will not while one of
+  // them is at work.
+  while (next_ < count_) {
+    const int index = next_++;
+    const std::function<void(int, int)>& task = *task_;
+    lock.unlock();
+    std::exception_ptr failure;
     try {
-      (*task_)(index, thread);
+      task(index, thread);
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (failed_index_ < 0 || index < failed_index_) {
-        failed_index_ = index;
-        failure_ = std::current_exception();
-      }
+      failure = std::current_exception();
     }
+    lock.lock();
+    if (failure && (failed_index_ < 0 || index < failed_index_)) {
+      failed_index_ = index;
+      failure_ = failure;
+    }
+    if (--unfinished_ == 0) done_.notify_one();
   }
 }
 

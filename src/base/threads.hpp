@@ -28,7 +28,8 @@ void check_threads(int threads);
 /// order to whichever thread is free. Which thread runs a task must not matter to its result:
 /// that is what makes results independent of the number of threads. Threads without work wait awake
 /// for a moment before they sleep: in training the next round comes within microseconds, and waking
-/// a sleeper takes longer than that.
+/// a sleeper takes longer than that. A round ends with its last task, not with the last thread: one
+/// that the system keeps from running has no part in it, and holds nobody up.
 class ThreadTeam {
  public:
   /// `size` = 0 takes all the machine's threads. Where the system does not let as many start, those
@@ -56,7 +57,7 @@ class ThreadTeam {
   const std::function<void(int, int)>* task_ = nullptr;
   int count_ = 0;
   int next_ = 0;
-  std::atomic<int> busy_ = 0;             // written under the mutex
+  std::atomic<int> unfinished_ = 0;       // tasks of this round; written under the mutex
   std::atomic<std::uint64_t> round_ = 0;  // written under the mutex
   bool stop_ = false;
   int failed_index_ = -1;
