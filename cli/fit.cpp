@@ -79,7 +79,7 @@ struct FitCommand {
     model.apply_to(config.fit.model);
     apply_system(config);
     train.apply_to(config.fit.train);
-    visit_fields(config.fit.train, [&](const char* field, const auto&, const char*) {
+    visit_fields(config.fit.train, [&](const char* field, const auto&...) {
       if (train.given(field)) config.places[field] = option_name(field);
     });
     if (!validation.empty()) config.validation = validation;
@@ -91,7 +91,7 @@ struct FitCommand {
   // prior.
   void apply_system(FitConfig& config) const {
     ModelOptions& options = config.fit.model;
-    visit_fields(options, [&](const char* field, const auto&, const char*) {
+    visit_fields(options, [&](const char* field, const auto&...) {
       if (model.given(field)) config.places[field] = option_name(field);
     });
     const bool other_prior =
@@ -103,15 +103,26 @@ struct FitCommand {
     if (other_prior || (options.prior != "system" && !in_file && !system.given())) return;
     options.prior = "system";
     system.apply_to(options.system, config.places);
-    const ModelOptions defaults;
-    if (model.given("flow")) options.system.flow = std::exchange(options.flow, defaults.flow);
-    if (model.given("order")) options.system.order = std::exchange(options.order, defaults.order);
-    if (model.given("substeps"))
-      options.system.substeps = std::exchange(options.substeps, defaults.substeps);
+    const IntegrationOptions given = std::exchange(options.integration, ModelOptions().integration);
+    IntegrationOptions& integration = options.system.integration;
+    if (model.given("flow")) integration.flow = given.flow;
+    if (model.given("order")) integration.order = given.order;
+    if (model.given("substeps")) integration.substeps = given.substeps;
     for (const char* field : {"flow", "order", "substeps"})
       if (model.given(field)) config.places[std::string("system.") + field] = option_name(field);
   }
 };
+
+// Every rule that is violated, with the place where the user did so.
+void refuse_violations(const FitConfig& config) {
+  std::string all;
+  const std::vector<std::string> violations = config.fit.violations();
+  const std::string separator = violations.size() > 1 ? "\n  " : "";
+  // The library names options with their table, places without.
+  for (const std::string& each : violations)
+    all += separator + with_place(each.substr(each.find('.') + 1), config.places, "");
+  if (!all.empty()) throw ConfigError((violations.size() > 1 ? "invalid options:" : "") + all);
+}
 
 // Nobody sets an option in order that nothing happens. But what an option makes idle of a file is
 // what overriding it means.
@@ -130,12 +141,7 @@ void check(const FitCommand& command, const FitConfig& config) {
     throw ConfigError(
         "no place for the model; give -o MODEL.kalmia, or output in the configuration");
   if (config.output == "-") throw ConfigError("-o -: a model is a binary file; give it a name");
-  try {
-    config.fit.validate();
-  } catch (const ConfigError& e) {
-    if (!is_config(command.input)) throw;
-    throw ConfigError(fmt::format("{}: {}", command.input, e.what()));
-  }
+  refuse_violations(config);
   refuse_idle(config);
   if (config.file == "-" && config.validation == "-")
     throw ConfigError("--validation -: standard input holds the data already; give it a file");

@@ -160,6 +160,24 @@ bool Parser::parse(const Arguments& arguments) {
   return true;
 }
 
+std::string with_rule(const std::string& help, const Range& range) {
+  const bool any = range.least == -Range::kNoEnd && range.largest == Range::kNoEnd;
+  Range ends = range;
+  ends.remark = "";
+  return any ? help : help + "; " + ends.text();
+}
+
+std::string with_rule(const std::string& help, Choices choices) {
+  std::string text = help;
+  const char* separator = ": ";
+  for (const Choice& each : choices()) {
+    text += fmt::format("{}{}", separator, each.name);
+    if (!each.meaning.empty()) text += fmt::format(" ({})", each.meaning);
+    separator = " | ";
+  }
+  return text;
+}
+
 void CommonOptions::add_to(Parser& parser, bool own_seed, bool own_threads) {
   parser.group("Common to all commands");
   parser.flag("--json", "print the result as JSON", json);

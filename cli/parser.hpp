@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "command.hpp"
+#include "kalmia/option_rules.hpp"
 #include "values.hpp"
 
 namespace kalmia::cli {
@@ -60,6 +61,12 @@ class Parser {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The help of an option with the rule of its values behind it: "networks; in 1..64" (without the
+/// remark of a range), "what reads the measurements: gru (the paper's) | lstm".
+inline std::string with_rule(const std::string& help) { return help; }
+std::string with_rule(const std::string& help, const Range& range);
+std::string with_rule(const std::string& help, Choices choices);
+
 /// One option of the command line for each field of an options struct (its `visit_fields` list).
 template <typename Options>
 class FieldOptions {
@@ -67,20 +74,21 @@ class FieldOptions {
   /// Must outlive the parsing.
   void add_to(Parser& parser) {
     Options defaults;
-    visit_fields(defaults, [&](const char* field, const auto& value, const char* help) {
-      const std::string name = option_name(field);
-      if constexpr (std::is_same_v<decltype(value), const bool&>) {
-        // A switch: given or not.
-        parser.flag(name.c_str(), help, switches_[field]);
-      } else {
-        add_value(parser, name, field, value, help);
-      }
-    });
+    visit_fields(defaults,
+                 [&](const char* field, const auto& value, const char* help, const auto&... rule) {
+                   const std::string name = option_name(field);
+                   if constexpr (std::is_same_v<decltype(value), const bool&>) {
+                     // A switch: given or not.
+                     parser.flag(name.c_str(), help, switches_[field]);
+                   } else {
+                     add_value(parser, name, field, value, with_rule(help, rule...));
+                   }
+                 });
   }
 
   /// Sets the fields whose options were given.
   void apply_to(Options& options) const {
-    visit_fields(options, [&](const char* field, auto& value, const char*) {
+    visit_fields(options, [&](const char* field, auto& value, const char*, const auto&...) {
       if constexpr (std::is_same_v<decltype(value), bool&>) {
         value = value || given(field);
       } else if (const auto found = given_.find(field); found != given_.end()) {
@@ -103,9 +111,9 @@ class FieldOptions {
  private:
   template <typename T>
   void add_value(Parser& parser, const std::string& name, const char* field, const T& value,
-                 const char* help) {
+                 const std::string& help) {
     // Fields whose default is not a constant say so in their help.
-    const bool told = std::string_view(help).find("default:") != std::string_view::npos;
+    const bool told = help.find("default:") != std::string::npos;
     parser.option({name, std::string(value_name(value)), help, told ? "" : value_text(value)},
                   [this, name, field = std::string(field), value](const Texts& texts) {
                     // Wrong values are refused now, right ones kept until they are applied.

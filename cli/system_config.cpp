@@ -30,9 +30,9 @@ class SystemTableReader {
         reader_.line_of(states ? states->source() : table_.source()) + ": system";
     key("states", system_.states);
     key("inputs", system_.inputs);
-    key("flow", system_.flow);
-    key("order", system_.order);
-    key("substeps", system_.substeps);
+    key("flow", system_.integration.flow);
+    key("order", system_.integration.order);
+    key("substeps", system_.integration.substeps);
     matrix();
     for (const auto& [entry, full] : entries("parameters")) parameter(entry, full);
     equations("define", system_.define);

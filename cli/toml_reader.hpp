@@ -37,7 +37,7 @@ class TomlReader {
   /// The same for all fields of an options struct.
   template <typename Options>
   void table(const toml::table* table, const std::string& name, Options& options) {
-    visit_fields(options, [&](const char* field, auto& value, const char*) {
+    visit_fields(options, [&](const char* field, auto& value, const char*, const auto&...) {
       key(table, name, field, value);
     });
   }

@@ -37,7 +37,7 @@ struct LorenzFilter {
   }
   static prior::ExpertSpec lorenz() {
     prior::ExpertSpec spec;
-    spec.name = "lorenz";
+    spec.kind = prior::PriorKind::Lorenz;
     return spec;
   }
   static ArchitectureOptions options(nn::EncoderKind encoder) {

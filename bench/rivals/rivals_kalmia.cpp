@@ -72,14 +72,14 @@ double rate_of(double seconds, const Work& work) {
 // The case's map as equations, with the constants of the case: a map as users' programs run it.
 std::shared_ptr<const kalmia::kalman::TransitionMap> map_of(const json& map) {
   prior::ExpertSpec spec;
-  spec.name = "system";
+  spec.kind = prior::PriorKind::System;
   kalmia::System& system = spec.system;
   if (map.at("kind") == "lorenz") {
     system.states = {"x1", "x2", "x3"};
     for (const char* name : {"sigma", "rho", "beta"})
       system.define.push_back({name, map.at(name).dump()});
     system.matrix = {{"-sigma", "sigma", "0"}, {"rho - x3", "-1", "0"}, {"x2", "0", "-beta"}};
-    system.order = map.at("order");
+    system.integration.order = map.at("order");
   } else {
     const json& F = map.at("F");
     std::size_t n = 0;

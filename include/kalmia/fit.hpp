@@ -2,184 +2,19 @@
 /// Learning a model from noisy measurements alone.
 #pragma once
 
-#include <concepts>
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "kalmia/data.hpp"
+#include "kalmia/fit_options.hpp"
 #include "kalmia/model.hpp"
 #include "kalmia/system.hpp"
 
 namespace kalmia {
-
-/// What the model knows before it sees data.
-struct ModelOptions {
-  /// The expert map: for each measured channel `constant-position`, `constant-velocity` or
-  /// `constant-acceleration`, with learned damping `mean-reverting` or `damped-velocity`,
-  /// `oscillator` or `ar`; `coordinated-turn`, `lorenz`, `linear-motion`; `none`; `system`: the
-  /// equations of `system`. `auto` tries position and velocity, damped or not, and takes the one
-  /// whose static filter predicts held-out measurements best.
-  std::string prior = "auto";
-  /// Lags of `ar` (0: 2); order of the Taylor series of `lorenz` and `linear-motion` (0: as in the
-  /// paper, 2 and 1).
-  int order = 0;
-  /// From the equations of `lorenz` and `linear-motion` to the map of a step: `frozen`, `taylor` or
-  /// `rk4`, as System::flow says. Empty: frozen, as in the paper.
-  std::string flow;
-  /// Runge-Kutta steps in one time step.
-  int substeps = 1;
-  /// Standard deviation of a departure from the map, entry by entry, that is learned with the
-  /// noise: how far the expert may be off. 0: not at all; negative: 0.01 for `linear-motion`, 1 for
-  /// `none` or if `departure_degree` is above 1, and 0 for the others.
-  double departure = -1;
-  /// 1: the departure is a constant matrix. More: polynomials of the states of this degree, whose
-  /// coefficients have no unit: states count in standard deviations, what is added to them in the
-  /// usual changes of a step.
-  int departure_degree = 1;
-  /// Of `none`: states beside the measured channels, without a meaning of their own. They start as
-  /// earlier values of the channels; what they become is learned.
-  int latent = 0;
-  /// A user's own equations; used if `prior` is `system`, or `auto` and there are any.
-  System system;
-  /// Measurement noise: a standard deviation (`0.5`), one for each channel (`0.5,0.3`), a
-  /// covariance by rows (`0.25,0.1;0.1,0.3`), `learn` (one variance for each channel) or
-  /// `learn-full` (a covariance). Where the data say how noisy each value is
-  /// (DataOptions::noise_columns), `learn` and `learn-full` learn a factor of that for each
-  /// channel. `auto`: as the data say, else `learn`.
-  std::string noise = "auto";
-  /// Tails of the measurement noise: `gaussian`, the degrees of freedom of Student's t (`4`;
-  /// outliers then count less), or `learn`. The noise's standard deviation is then that of its
-  /// core: the scale of Student's t.
-  std::string tails = "gaussian";
-  /// What reads the measurements: `gru` (the paper's), `lstm`, or `conv`, a causal convolution.
-  std::string encoder = "gru";
-  /// Steps a convolution looks back on.
-  int taps = 16;
-  /// What the networks of the filter put out: `recursive`, how x[k] follows from x[k-1], by the
-  /// expert map and a learned residual; `recurrent`, x[k] itself, relative to the last measured
-  /// values, without an expert map; `diagonal`, the same without correlations of the states (known
-  /// as DANSE). States that no channel measures need the recursive one.
-  std::string filter = "recursive";
-  /// How states are smoothed: `linearized`, the backward pass over the filter, which needs no
-  /// training; or by networks that read the future, trained after the filter's: `fused`, the
-  /// leak-free recursive smoother; `recurrent`, x[k] directly from both sides; `recursive`, the
-  /// paper's (which can leak), or `recursive-alternative`, the same with the posterior of the
-  /// paper's last appendix.
-  std::string smoother = "linearized";
-  /// Keeps a trained smoother that is better than the filter even where the linearized one seems at
-  /// least as good (FitSmootherSummary::risk).
-  bool keep_smoother = false;
-  /// Networks trained from so many seeds on the same static model, and combined to one posterior:
-  /// an ensemble.
-  int members = 1;
-  /// Scales reported covariances by factors found on held-out measurements, so that they are
-  /// honest; means stay as they are.
-  bool calibrate = false;
-  /// Hidden units of the encoder. 0: no networks, the static model alone.
-  int hidden = 64;
-  /// Widths of the decoder's hidden layers.
-  std::vector<int> decoder = {64};
-};
-
-template <typename Options, typename Visitor>
-requires std::same_as<std::remove_const_t<Options>, ModelOptions>
-constexpr void visit_fields(Options& o, Visitor&& visit) {
-  visit("prior", o.prior,
-        "auto, constant-position, mean-reverting, constant-velocity, damped-velocity, "
-        "constant-acceleration, oscillator, ar, coordinated-turn, lorenz, linear-motion, none, "
-        "system");
-  visit("order", o.order,
-        "lags of ar; order of the Taylor series of lorenz and linear-motion (0: 2 and 1, as in "
-        "the paper)");
-  visit("flow", o.flow, "of lorenz and linear-motion: frozen (the paper's), taylor or rk4");
-  visit("substeps", o.substeps, "Runge-Kutta steps in one time step");
-  visit("departure", o.departure,
-        "how far the expert's map may be off; 0: not at all; negative: as the prior suggests");
-  visit("departure_degree", o.departure_degree,
-        "1: the departure is a matrix; more: polynomials of the states of this degree");
-  visit("latent", o.latent, "of none: states beside the measured channels, to be learned");
-  visit("noise", o.noise,
-        "0.5 | 0.5,0.3 | 0.25,0.1;0.1,0.3 (covariance) | learn | learn-full | auto: as "
-        "--noise-columns say, else learn");
-  visit("tails", o.tails,
-        "tails of the noise: gaussian, degrees of freedom of Student's t, or learn");
-  visit("encoder", o.encoder, "what reads the measurements: gru, lstm or conv");
-  visit("taps", o.taps, "steps a convolution looks back on");
-  visit("filter", o.filter,
-        "recursive (how a state follows from the one before), recurrent (directly from what was "
-        "measured) or diagonal (recurrent, without correlations)");
-  visit("smoother", o.smoother,
-        "linearized (no training), or networks that read the future: fused, recurrent, recursive, "
-        "recursive-alternative");
-  visit("keep_smoother", o.keep_smoother,
-        "keep the trained smoother even where the linearized one seems as good");
-  visit("members", o.members, "networks from so many seeds, combined to one posterior");
-  visit("calibrate", o.calibrate, "scale reported covariances as held-out measurements suggest");
-  visit("hidden", o.hidden, "hidden units of the encoder; 0: no networks");
-  visit("decoder", o.decoder, "widths of the decoder's hidden layers");
-}
-
-/// How the model is trained.
-struct TrainOptions {
-  /// Adam's step size at its highest; it falls along a cosine.
-  double learning_rate = 3e-3;
-  /// Updates at most; 0 takes a number that suits the amount of data.
-  int updates = 0;
-  /// Time steps of a training window, over which the recursion is differentiated. The filter's
-  /// state is carried from window to window.
-  int window = 32;
-  /// Series, or pieces of series, advanced together.
-  int batch = 128;
-  /// Checks of the held-out likelihood without a better one before training stops.
-  int patience = 12;
-  /// Share of the data held out for choosing the model: whole series where there are many, else the
-  /// end of each.
-  double holdout = 0.15;
-  /// Share of the measurements hidden in training, in runs, so that the networks know gaps.
-  double gaps = 0.03;
-  /// Gradients of a larger norm are scaled down to it.
-  double clip_norm = 1;
-  /// Decoupled weight decay.
-  double weight_decay = 1e-2;
-  /// Seed of every random stream. Same seed, same build: same bits.
-  std::uint64_t seed = 1;
-  /// Threads; 0: all the machine has. The result does not depend on it.
-  int threads = 0;
-};
-
-template <typename Options, typename Visitor>
-requires std::same_as<std::remove_const_t<Options>, TrainOptions>
-constexpr void visit_fields(Options& o, Visitor&& visit) {
-  visit("learning_rate", o.learning_rate, "Adam's step size at its highest");
-  visit("updates", o.updates, "updates at most; 0: as the amount of data suggests");
-  visit("window", o.window, "time steps of a training window");
-  visit("batch", o.batch, "series, or pieces of series, advanced together");
-  visit("patience", o.patience, "checks without a better held-out likelihood before stopping");
-  visit("holdout", o.holdout, "share of the data held out for choosing the model");
-  visit("gaps", o.gaps, "share of the measurements hidden in training, in runs");
-  visit("clip_norm", o.clip_norm, "gradients of a larger norm are scaled down to it");
-  visit("weight_decay", o.weight_decay, "decoupled weight decay");
-  visit("seed", o.seed, "seed of every random stream");
-  visit("threads", o.threads, "threads; 0: all the machine has");
-}
-
-struct FitOptions {
-  ModelOptions model;
-  TrainOptions train;
-
-  /// Throws ConfigError that names every violated rule.
-  void validate() const;
-
-  /// A sentence for each option that has another value than its default and does nothing as the
-  /// others are: "taps = 8 has no effect: ...". The program refuses these. `validation`: the data
-  /// held out are given, in place of a share of the data.
-  std::vector<std::string> without_effect(bool validation = false) const;
-};
 
 /// Where a fit stands.
 struct FitProgress {

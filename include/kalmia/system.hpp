@@ -32,6 +32,16 @@ struct InitialState {
   double std = 1;
 };
 
+/// From equations for derivatives to the map of a step.
+struct IntegrationOptions {
+  /// `rk4`: the flow by Runge and Kutta, with its tangent; `taylor`: the flow's own Taylor series
+  /// to `order`, with its tangent; `frozen` (of a matrix): the Taylor series of exp(dt A) with A
+  /// frozen at the state, as in the paper. Empty: frozen for a matrix, else rk4.
+  std::string flow;
+  int order = 0;     ///< of taylor and frozen
+  int substeps = 1;  ///< of rk4, in one step
+};
+
 /// How states move, given in one of three ways, and what is measured of them.
 struct System {
   std::vector<std::string> states;
@@ -45,13 +55,8 @@ struct System {
   std::vector<std::vector<std::string>> matrix;
   std::vector<Equation> next;
 
-  /// From derivatives to the map of a step. `rk4`: the flow by Runge and Kutta, with its tangent;
-  /// `taylor`: the flow's own Taylor series to `order`, with its tangent; `frozen` (of a matrix):
-  /// the Taylor series of exp(dt A) with A frozen at the state, as in the paper. Empty: frozen for
-  /// a matrix, else rk4.
-  std::string flow;
-  int order = 2;     ///< of taylor and frozen
-  int substeps = 1;  ///< of rk4, in one step
+  /// From derivatives to the map of a step; not for `next`.
+  IntegrationOptions integration{.flow = "", .order = 2, .substeps = 1};
 
   /// The expression each measured column is a noisy value of. Empty: columns measure the states of
   /// their names.

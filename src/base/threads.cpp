@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kalmia/error.hpp"
+#include "kalmia/option_rules.hpp"
 
 namespace kalmia {
 namespace {
@@ -40,6 +41,9 @@ void wait_awake(const Done& done) {
 int hardware_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
+
+// The public headers' range is the same.
+static_assert(kThreadsRange.least == 0 && kThreadsRange.largest == kMostThreads);
 
 void check_threads(int threads) {
   if (!threads_allowed(threads))

@@ -25,7 +25,7 @@ struct Listing::Impl {
         measurements(options.measurements),
         names(model.measured_names()) {
     const prior::Expert& expert = model.impl().first().expert();
-    const bool written = model.impl().first().description().prior.name == "system";
+    const bool written = model.impl().first().description().prior.kind == prior::PriorKind::System;
     for (std::size_t n = 0; n < expert.state_names.size(); ++n)
       if ((written || options.all_states) && !is_column(expert, n)) {
         states.push_back(n);

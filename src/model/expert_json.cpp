@@ -45,9 +45,9 @@ Json system_json(const System& system) {
           {"ode", equations_json(system.ode)},
           {"matrix", system.matrix},
           {"next", equations_json(system.next)},
-          {"flow", system.flow},
-          {"order", system.order},
-          {"substeps", system.substeps},
+          {"flow", system.integration.flow},
+          {"order", system.integration.order},
+          {"substeps", system.integration.substeps},
           {"measure", equations_json(system.measure)},
           {"initial", initial}};
 }
@@ -68,9 +68,9 @@ System system_of(const Json& json) {
   system.ode = equations_of(json.at("ode"));
   json.at("matrix").get_to(system.matrix);
   system.next = equations_of(json.at("next"));
-  json.at("flow").get_to(system.flow);
-  system.order = whole_number(json, "order");
-  system.substeps = whole_number(json, "substeps");
+  json.at("flow").get_to(system.integration.flow);
+  system.integration.order = whole_number(json, "order");
+  system.integration.substeps = whole_number(json, "substeps");
   system.measure = equations_of(json.at("measure"));
   for (const Json& each : json.at("initial"))
     system.initial.push_back({each.at("name").get<std::string>(), each.at("mean").get<double>(),
@@ -79,15 +79,15 @@ System system_of(const Json& json) {
 }
 
 // What a file calls the order is the number of lags here.
-bool orders_lags(const prior::ExpertSpec& spec) { return spec.name == "ar"; }
+bool orders_lags(const prior::ExpertSpec& spec) { return spec.kind == prior::PriorKind::Ar; }
 
 }  // namespace
 
 Json expert_json(const prior::ExpertSpec& spec) {
-  Json json = {{"name", spec.name}};
+  Json json = {{"name", prior::prior_name(spec.kind)}};
   const prior::Integration& integration = spec.integration;
   const int order = orders_lags(spec) ? spec.lags : integration.order;
-  if (!integration.flow.empty()) json["flow"] = integration.flow;
+  if (integration.flow) json["flow"] = prior::flow_name(*integration.flow);
   if (order != 0) json["order"] = order;
   if (integration.substeps != 0) json["substeps"] = integration.substeps;
   if (spec.departure != 0) json["departure"] = spec.departure;
@@ -105,9 +105,10 @@ Json expert_json(const prior::ExpertSpec& spec) {
 
 prior::ExpertSpec expert_from_json(const Json& json) {
   prior::ExpertSpec spec;
-  json.at("name").get_to(spec.name);
+  spec.kind = prior::prior_of_name(json.at("name").get<std::string>());
   prior::Integration& integration = spec.integration;
-  integration.flow = json.value("flow", integration.flow);
+  if (json.contains("flow"))
+    integration.flow = prior::flow_of_name(json.at("flow").get<std::string>(), "", true);
   if (json.contains("order"))
     (orders_lags(spec) ? spec.lags : integration.order) = whole_number(json, "order");
   if (json.contains("substeps")) integration.substeps = whole_number(json, "substeps");

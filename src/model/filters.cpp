@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/alternatives.hpp"
+#include "base/option_rules.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::model {
@@ -11,9 +11,13 @@ namespace {
 using heads::HeadKind;
 
 constexpr FilterEntry kTable[] = {
-    {.head = HeadKind::Recursion, .name = "recursive"},
-    {.head = HeadKind::Direct, .name = "recurrent"},
-    {.head = HeadKind::Diagonal, .name = "diagonal"},
+    {.head = HeadKind::Recursion,
+     .name = "recursive",
+     .meaning = "how a state follows from the one before"},
+    {.head = HeadKind::Direct,
+     .name = "recurrent",
+     .meaning = "the state, directly from what was measured"},
+    {.head = HeadKind::Diagonal, .name = "diagonal", .meaning = "recurrent, without correlations"},
 };
 
 }  // namespace
@@ -33,9 +37,8 @@ std::string_view filter_name(HeadKind head) {
 
 HeadKind filter_of_name(const std::string& name) {
   if (const FilterEntry* entry = find_filter(name)) return entry->head;
-  throw ConfigError("filter = \"" + name + "\", but it must be " + filter_alternatives());
+  throw ConfigError("filter = \"" + name + "\", but it must be " +
+                    name_rule(name, choices_in(filter_table())));
 }
-
-std::string filter_alternatives() { return alternatives(kTable); }
 
 }  // namespace kalmia::model

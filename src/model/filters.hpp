@@ -12,7 +12,8 @@ namespace kalmia::model {
 /// One row of the table in filters.cpp.
 struct FilterEntry {
   heads::HeadKind head;
-  std::string_view name;  ///< as users write it: ModelOptions::filter
+  std::string_view name;     ///< as users write it: ModelOptions::filter
+  std::string_view meaning;  ///< for those who choose
 };
 
 std::span<const FilterEntry> filter_table();
@@ -21,7 +22,5 @@ const FilterEntry* find_filter(const std::string& name);
 std::string_view filter_name(heads::HeadKind head);
 /// Throws ConfigError for a name that is not in the table.
 heads::HeadKind filter_of_name(const std::string& name);
-/// "recursive, recurrent or diagonal".
-std::string filter_alternatives();
 
 }  // namespace kalmia::model

@@ -2,13 +2,33 @@
 
 #include <fast_float/fast_float.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/option_rules.hpp"
 #include "kalman/emission.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::model {
 namespace {
+
+struct NoiseWord {
+  std::string_view name;
+  std::string_view meaning;
+  decltype(StatedNoise::value) value;
+};
+
+const NoiseWord kWords[] = {
+    {"auto", "as noise_columns say, else learn", NoiseOfData{}},
+    {"learn", "one variance for each channel", LearnedNoise{.full = false}},
+    {"learn-full", "a covariance", LearnedNoise{.full = true}},
+};
+
+constexpr Choice kNumbers[] = {
+    {"0.5", "a standard deviation"},
+    {"0.5,0.3", "one for each channel"},
+    {"0.25,0.1;0.1,0.3", "a covariance by rows"},
+};
 
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(' ');
@@ -28,60 +48,115 @@ std::vector<std::string> split(const std::string& text, char separator) {
   }
 }
 
+std::string place(const std::string& text) { return "noise = \"" + text + "\""; }
+
 std::string channels(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " measured channel" : " measured channels");
+}
+
+// "give a standard deviation (0.5), ..., learn or learn-full", and what may have been meant.
+std::string what_to_give(const std::string& wrong) {
+  std::string text = "give ";
+  for (const Choice& each : kNumbers)
+    text += std::string(each.meaning) + " (" + std::string(each.name) + "), ";
+  const std::vector<Choice> words = choices_in(std::span<const NoiseWord>(kWords));
+  return text + name_rule(wrong, words);
 }
 
 double parse_number(const std::string& noise, const std::string& part) {
   double value = 0;
   const auto [end, error] = fast_float::from_chars(part.data(), part.data() + part.size(), value);
   if (error != std::errc() || end != part.data() + part.size() || !std::isfinite(value))
-    throw ConfigError("noise = \"" + noise + "\": \"" + part +
-                      "\" is not a number; give a standard deviation (0.5), one for each channel "
-                      "(0.5,0.3), a covariance by rows (0.25,0.1;0.1,0.3), learn or learn-full");
+    throw ConfigError(place(noise) + ": \"" + part + "\" is not a number; " + what_to_give(part));
   return value;
+}
+
+std::vector<double> parse_numbers(const std::string& noise, const std::string& row) {
+  std::vector<double> values;
+  for (const std::string& part : split(row, ',')) values.push_back(parse_number(noise, part));
+  return values;
+}
+
+// By rows.
+std::vector<double> covariance(const NoiseDeviations& deviations, std::size_t M) {
+  std::vector<double> R(M * M, 0.0);
+  for (std::size_t m = 0; m < M; ++m) {
+    const double std = deviations.stds[deviations.stds.size() == 1 ? 0 : m];
+    R[m * M + m] = std * std;
+  }
+  return R;
+}
+
+std::vector<double> covariance(const NoiseCovariance& given) {
+  std::vector<double> R;
+  for (const std::vector<double>& row : given.rows) R.insert(R.end(), row.begin(), row.end());
+  return R;
+}
+
+void check(const std::string& text, const std::vector<double>& R, std::size_t M) {
+  try {
+    kalman::check_measurement_noise(R, static_cast<int>(M));
+  } catch (const ConfigError& error) {
+    throw ConfigError(place(text) + ": " + error.what());
+  }
+}
+
+NoiseDeviations deviations_of(const std::string& text) {
+  NoiseDeviations given{parse_numbers(text, text)};
+  if (std::ranges::any_of(given.stds, [](double std) { return !(std > 0); }))
+    throw ConfigError(place(text) + ", but a standard deviation must be > 0");
+  check(text, covariance(given, given.stds.size()), given.stds.size());
+  return given;
+}
+
+NoiseCovariance covariance_of(const std::string& text, const std::vector<std::string>& rows) {
+  NoiseCovariance given;
+  for (const std::string& row : rows) {
+    given.rows.push_back(parse_numbers(text, row));
+    if (given.rows.back().size() != rows.size())
+      throw ConfigError(place(text) + ": row " + std::to_string(given.rows.size()) + " has " +
+                        std::to_string(given.rows.back().size()) +
+                        " values, but the covariance has " + std::to_string(rows.size()) +
+                        " columns");
+  }
+  check(text, covariance(given), rows.size());
+  return given;
 }
 
 }  // namespace
 
-NoiseSpec parse_noise(const std::string& text, int meas_dim) {
-  if (text == "learn" || text == "auto") return {NoiseSpec::Kind::LearnDiagonal, {}};
-  if (text == "learn-full") return {NoiseSpec::Kind::LearnFull, {}};
-  NoiseSpec spec;
-  spec.kind = NoiseSpec::Kind::Given;
-  const auto M = static_cast<std::size_t>(meas_dim);
-  spec.R.assign(M * M, 0.0);
+std::vector<Choice> noise_forms() {
+  std::vector<Choice> forms = choices_in(std::span<const NoiseWord>(kWords));
+  forms.insert(forms.end(), std::begin(kNumbers), std::end(kNumbers));
+  return forms;
+}
+
+StatedNoise parse_noise(const std::string& text) {
+  const auto* word = std::ranges::find(kWords, std::string_view(text), &NoiseWord::name);
+  if (word != std::end(kWords)) return {text, word->value};
   const std::vector<std::string> rows = split(text, ';');
-  const std::vector<std::string> first = split(rows[0], ',');
-  if (rows.size() == 1) {
-    if (first.size() != 1 && first.size() != M)
-      throw ConfigError("noise = \"" + text + "\" has " + std::to_string(first.size()) +
+  if (rows.size() == 1) return {text, deviations_of(text)};
+  return {text, covariance_of(text, rows)};
+}
+
+NoiseSpec noise_of_channels(const StatedNoise& stated, int meas_dim) {
+  const auto M = static_cast<std::size_t>(meas_dim);
+  if (const auto* learned = std::get_if<LearnedNoise>(&stated.value))
+    return {learned->full ? NoiseSpec::Kind::LearnFull : NoiseSpec::Kind::LearnDiagonal, {}};
+  if (const auto* given = std::get_if<NoiseDeviations>(&stated.value)) {
+    if (given->stds.size() != 1 && given->stds.size() != M)
+      throw ConfigError(place(stated.text) + " has " + std::to_string(given->stds.size()) +
                         " standard deviations, but the data have " + channels(M));
-    for (std::size_t m = 0; m < M; ++m) {
-      const double deviation = parse_number(text, first[first.size() == 1 ? 0 : m]);
-      if (!(deviation > 0))
-        throw ConfigError("noise = \"" + text + "\", but a standard deviation must be > 0");
-      spec.R[m * M + m] = deviation * deviation;
-    }
-  } else {
-    if (rows.size() != M)
-      throw ConfigError("noise = \"" + text + "\" is a covariance of " +
-                        std::to_string(rows.size()) + " rows, but the data have " + channels(M));
-    for (std::size_t i = 0; i < M; ++i) {
-      const std::vector<std::string> row = split(rows[i], ',');
-      if (row.size() != M)
-        throw ConfigError("noise = \"" + text + "\": row " + std::to_string(i + 1) + " has " +
-                          std::to_string(row.size()) + " values, but the covariance has " +
-                          std::to_string(M) + " columns");
-      for (std::size_t j = 0; j < M; ++j) spec.R[i * M + j] = parse_number(text, row[j]);
-    }
+    return {NoiseSpec::Kind::Given, covariance(*given, M)};
   }
-  try {
-    kalman::check_measurement_noise(spec.R, meas_dim);
-  } catch (const ConfigError& error) {
-    throw ConfigError("noise = \"" + text + "\": " + error.what());
+  if (const auto* given = std::get_if<NoiseCovariance>(&stated.value)) {
+    if (given->rows.size() != M)
+      throw ConfigError(place(stated.text) + " is a covariance of " +
+                        std::to_string(given->rows.size()) + " rows, but the data have " +
+                        channels(M));
+    return {NoiseSpec::Kind::Given, covariance(*given)};
   }
-  return spec;
+  return {NoiseSpec::Kind::LearnDiagonal, {}};
 }
 
 }  // namespace kalmia::model

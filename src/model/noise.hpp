@@ -1,11 +1,41 @@
-// The measurement noise as a user states it.
+// The measurement noise: as a user states it, and what it comes to for the data at hand.
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
+
+#include "kalmia/option_rules.hpp"
 
 namespace kalmia::model {
 
+/// As the data say, value by value; learned, one variance for each channel, where they do not.
+struct NoiseOfData {};
+/// One variance for each channel, or a covariance.
+struct LearnedNoise {
+  bool full = false;
+};
+/// Standard deviations: one for all channels, or one for each.
+struct NoiseDeviations {
+  std::vector<double> stds;
+};
+struct NoiseCovariance {
+  std::vector<std::vector<double>> rows;
+};
+
+/// What a user says of the noise.
+struct StatedNoise {
+  std::string text;  ///< as it was written
+  std::variant<NoiseOfData, LearnedNoise, NoiseDeviations, NoiseCovariance> value;
+};
+
+/// `auto`, `learn`, `learn-full` and the forms of numbers, with what they mean.
+std::vector<Choice> noise_forms();
+
+/// Reads ModelOptions::noise. Throws ConfigError that names the text, the value and the rule.
+StatedNoise parse_noise(const std::string& text);
+
+/// The noise of so many channels.
 struct NoiseSpec {
   enum class Kind {
     Given,          ///< R is known
@@ -20,9 +50,7 @@ struct NoiseSpec {
   bool learned() const { return kind != Kind::Given; }
 };
 
-/// Reads `auto` (as `learn`), `0.5` (a standard deviation), `0.5,0.3` (one for each channel),
-/// `0.25,0.1;0.1,0.3` (a covariance by rows), `learn` or `learn-full`. Throws ConfigError that
-/// names the text, the value and the rule.
-NoiseSpec parse_noise(const std::string& text, int meas_dim);
+/// What was stated, for data of `meas_dim` channels. Throws ConfigError for another number of them.
+NoiseSpec noise_of_channels(const StatedNoise& stated, int meas_dim);
 
 }  // namespace kalmia::model

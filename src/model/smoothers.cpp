@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/alternatives.hpp"
+#include "base/option_rules.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::model {
@@ -15,6 +15,7 @@ using heads::TransitionRule;
 constexpr SmootherEntry kTable[] = {
     {.kind = SmootherKind::Fused,
      .name = "fused",
+     .meaning = "adds the future to the filter, free of leaks",
      .method = "fused",
      .head = HeadKind::Fusion,
      .transition = TransitionRule::Residual,
@@ -24,6 +25,7 @@ constexpr SmootherEntry kTable[] = {
      .linear_gaussian = false},
     {.kind = SmootherKind::Recurrent,
      .name = "recurrent",
+     .meaning = "the state, directly from both sides",
      .method = "recurrent",
      .head = HeadKind::Direct,
      .transition = TransitionRule::Residual,
@@ -33,6 +35,7 @@ constexpr SmootherEntry kTable[] = {
      .linear_gaussian = false},
     {.kind = SmootherKind::Recursive,
      .name = "recursive",
+     .meaning = "the paper's, which can leak",
      .method = "recursive",
      .head = HeadKind::Recursion,
      .transition = TransitionRule::TowardCentre,
@@ -42,6 +45,7 @@ constexpr SmootherEntry kTable[] = {
      .linear_gaussian = false},
     {.kind = SmootherKind::RecursiveAlternative,
      .name = "recursive-alternative",
+     .meaning = "the same with another posterior",
      .method = "recursive",
      .head = HeadKind::Recursion,
      .transition = TransitionRule::TowardCentre,
@@ -73,11 +77,10 @@ const SmootherEntry* find_smoother(const std::string& name) {
 
 SmootherKind smoother_of_name(const std::string& name) {
   if (const SmootherEntry* entry = find_smoother(name)) return entry->kind;
-  throw ConfigError("smoother = \"" + name + "\", but it must be " + alternatives(kTable));
+  throw ConfigError("smoother = \"" + name + "\", but it must be " +
+                    name_rule(name, choices_in(smoother_table())));
 }
 
 std::string_view smoother_name(SmootherKind kind) { return smoother_entry(kind).name; }
-
-std::string smoother_alternatives() { return alternatives(kTable); }
 
 }  // namespace kalmia::model

@@ -20,8 +20,9 @@ enum class SmootherKind {
 /// What is particular to a kind of smoother with networks. One row of the table in smoothers.cpp.
 struct SmootherEntry {
   SmootherKind kind;
-  std::string_view name;    ///< as users write it: ModelOptions::smoother
-  std::string_view method;  ///< the same of SmoothOptions::method
+  std::string_view name;     ///< as users write it: ModelOptions::smoother
+  std::string_view meaning;  ///< for those who choose
+  std::string_view method;   ///< the same of SmoothOptions::method
   heads::HeadKind head;
   heads::TransitionRule transition;
   heads::PosteriorRule posterior;
@@ -45,7 +46,5 @@ const SmootherEntry* find_smoother(const std::string& name);
 /// Throws ConfigError for a name that is not in the table.
 SmootherKind smoother_of_name(const std::string& name);
 std::string_view smoother_name(SmootherKind kind);
-/// "fused, recurrent, recursive or recursive-alternative".
-std::string smoother_alternatives();
 
 }  // namespace kalmia::model

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "base/alternatives.hpp"
+#include "base/option_rules.hpp"
 #include "kalmia/error.hpp"
+#include "nn/encoder_table.hpp"
 
 namespace kalmia::nn {
 namespace {
 
-// In the order of EncoderKind.
-struct EncoderName {
-  std::string_view name;
-};
-constexpr EncoderName kNames[] = {{"gru"}, {"lstm"}, {"conv"}};
+const EncoderEntry* find(std::string_view name) {
+  const auto found = std::ranges::find(encoder_table(), name, &EncoderEntry::name);
+  return found == encoder_table().end() ? nullptr : &*found;
+}
 
 // One function of several, chosen by the type of its argument.
 template <typename... Functions>
@@ -22,21 +22,16 @@ struct Overloaded : Functions... {
 
 }  // namespace
 
-std::string_view encoder_name(EncoderKind kind) {
-  return kNames[static_cast<std::size_t>(kind)].name;
-}
+std::string_view encoder_name(EncoderKind kind) { return encoder_entry(kind).name; }
 
-bool is_encoder(std::string_view name) {
-  return std::ranges::find(kNames, name, &EncoderName::name) != std::end(kNames);
-}
+bool is_encoder(std::string_view name) { return find(name) != nullptr; }
 
-std::string encoder_alternatives() { return alternatives(kNames); }
+std::string encoder_alternatives() { return alternatives(choices_in(encoder_table())); }
 
 EncoderKind encoder_of_name(std::string_view name) {
-  const auto* found = std::ranges::find(kNames, name, &EncoderName::name);
-  if (found != std::end(kNames)) return static_cast<EncoderKind>(found - kNames);
+  if (const EncoderEntry* entry = find(name)) return entry->kind;
   throw ConfigError("encoder = \"" + std::string(name) + "\", but it must be " +
-                    encoder_alternatives());
+                    encoder_alternatives() + did_you_mean(name, choices_in(encoder_table())));
 }
 
 EncoderLayout add_encoder(ParameterLayout& parameters, const std::string& prefix, EncoderKind kind,

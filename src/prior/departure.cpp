@@ -117,7 +117,7 @@ void require_frame(const ExpertSpec& spec, int states) {
   const StateFrame& frame = spec.frame;
   if (!fits(frame.centre, N) || !fits(frame.whitening, N * N) || !fits(frame.step, N) ||
       !(frame.dt > 0) || !std::isfinite(frame.dt))
-    throw ConfigError("prior " + spec.name + ": a departure of degree " +
+    throw ConfigError("prior " + prior_name(spec.kind) + ": a departure of degree " +
                       std::to_string(spec.degree) +
                       " needs a frame: a finite centre, whitening and step for each of " +
                       std::to_string(states) + " states, and a usual time step above 0");

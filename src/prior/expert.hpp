@@ -9,6 +9,7 @@
 #include "kalman/transition_map.hpp"
 #include "kalmia/system.hpp"
 #include "prior/integration.hpp"
+#include "prior/prior_kind.hpp"
 
 namespace kalmia::prior {
 
@@ -67,12 +68,12 @@ struct StateFrame {
 
 /// Which expert a user asks for.
 struct ExpertSpec {
-  /// One of expert_names(), or `system`: the user's own equations.
-  std::string name;
-  /// Of integrated_experts(); empty and 0: as in the paper.
+  PriorKind kind = PriorKind::ConstantPosition;
+  /// Of integrated_priors(); none and 0: as in the paper.
   Integration integration;
   /// Of ar; 0: two.
   int lags = 0;
+  /// Of a user's own equations.
   System system;
   /// Learn a departure from the map, pulled towards none with this standard deviation; 0: the map
   /// as it is. States that the map moves independently of where they are (a position) stay so.
@@ -85,22 +86,12 @@ struct ExpertSpec {
   int latent = 0;
 };
 
-/// The names make_expert knows, in the order they are listed to users.
-const std::vector<std::string>& expert_names();
-
-/// Whether it is a linear system in continuous time, whose map holds for a step of any length.
-bool is_linear_flow(const std::string& name);
-
 /// Those whose equations are integrated as ExpertSpec::integration says.
-std::vector<std::string> integrated_experts();
+std::vector<PriorKind> integrated_priors();
 
-/// Those that fit any data and are tried when the user names none; of so many channels, that have
-/// no more than kMostStates states.
-std::vector<std::string> automatic_experts(std::size_t channels = 1);
-
-/// `channels` and `inputs`: columns of the data. Throws ConfigError for an unknown name, one that
-/// does not fit the number of channels, more than kMostStates states or channels, a number out of
-/// its range, or equations that do not make sense.
+/// `channels` and `inputs`: columns of the data. Throws ConfigError for a prior that does not fit
+/// the number of channels, more than kMostStates states or channels, a number out of its range, or
+/// equations that do not make sense.
 Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
                    const std::vector<std::string>& inputs = {});
 

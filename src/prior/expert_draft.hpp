@@ -42,11 +42,8 @@ Expert finish(ExpertDraft& draft, const ExpertSpec& spec);
 // The experts by their kind; each draws its own.
 /// none: a map that is all departure, of the channels and `latent` states beside them.
 ExpertDraft draft_free(const std::vector<std::string>& channels, int latent);
-ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>& channels,
-                         int lags);
+ExpertDraft draft_motion(PriorKind kind, const std::vector<std::string>& channels, int lags);
 ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels);
-/// The names draft_physical knows, in the order they are listed to users.
-std::vector<std::string> physical_names();
 ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs);
 /// A system whose flow is known: `flow` says where system.ode leads over dt, state by state.

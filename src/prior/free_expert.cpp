@@ -26,7 +26,7 @@ ExpertDraft draft_free(const std::vector<std::string>& channels, int latent) {
   const int N = M + latent;
   ExpertDraft draft;
   Expert& expert = draft.expert;
-  expert.name = "none";
+  expert.name = prior_name(PriorKind::None);
   expert.state_names = channels;
   for (int m = 0; m < M; ++m) {
     expert.measured_state.push_back(m);

@@ -126,29 +126,30 @@ Part autoregressive_part(ExpertDraft& draft, int m, int lags) {
 }
 
 // The part of channel m.
-Part part_of(ExpertDraft& draft, int m, int size) {
-  const std::string& name = draft.expert.name;
-  if (name == "ar") return autoregressive_part(draft, m, size);
-  if (name == "mean-reverting") return reverting_part(draft, m);
-  if (name == "damped-velocity") return damped_part(draft, m);
-  if (name == "oscillator") return oscillator_part(draft, m);
-  return motion_part(draft, size - 1);
+Part part_of(PriorKind kind, ExpertDraft& draft, int m, int size) {
+  switch (kind) {
+    case PriorKind::Ar:
+      return autoregressive_part(draft, m, size);
+    case PriorKind::MeanReverting:
+      return reverting_part(draft, m);
+    case PriorKind::DampedVelocity:
+      return damped_part(draft, m);
+    case PriorKind::Oscillator:
+      return oscillator_part(draft, m);
+    default:
+      return motion_part(draft, size - 1);
+  }
 }
 
 }  // namespace
 
-ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>& channels,
-                         int lags) {
-  const bool lagged = name == "ar";
-  const int size =
-      lagged                            ? (lags > 0 ? lags : kDefaultLags)
-      : name == "constant-acceleration" ? 3
-      : name == "constant-velocity" || name == "damped-velocity" || name == "oscillator" ? 2
-                                                                                         : 1;
+ExpertDraft draft_motion(PriorKind kind, const std::vector<std::string>& channels, int lags) {
+  const bool lagged = kind == PriorKind::Ar;
+  const int size = !lagged ? prior_entry(kind).flow_states : lags > 0 ? lags : kDefaultLags;
   const int M = static_cast<int>(channels.size());
   ExpertDraft draft;
   Expert& expert = draft.expert;
-  expert.name = name;
+  expert.name = prior_name(kind);
   for (int m = 0; m < M; ++m) {
     expert.measured_state.push_back(m * size);
     for (int d = 0; d < size; ++d) {
@@ -165,7 +166,7 @@ ExpertDraft draft_motion(const std::string& name, const std::vector<std::string>
   draft.map.e.assign(N, draft.graph.constant(0));
   if (!lagged) draft.A = draft.map.F;
   for (int m = 0; m < M; ++m) {
-    const Part part = part_of(draft, m, size);
+    const Part part = part_of(kind, draft, m, size);
     put_block(draft, m, size, part.F, draft.map.F);
     if (!lagged) put_block(draft, m, size, part.A, draft.A);
   }

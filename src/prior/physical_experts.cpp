@@ -13,7 +13,7 @@ namespace {
 // derivatives. A state of any other name is one that no channel measures. Constants that are known
 // are definitions; parameters would be listed with every model.
 struct PhysicalPrior {
-  std::string name;
+  PriorKind kind;
   System system;  // with its usual order
   // Where system.ode leads over dt, where that is known; else the flow is found by integration.
   std::vector<Equation> exact_flow;
@@ -28,8 +28,8 @@ PhysicalPrior lorenz() {
   s.matrix = {{"-sigma", "sigma", "0"},  //
               {"rho - y3", "-1", "0"},
               {"y2", "0", "-beta"}};
-  s.order = 2;
-  return {"lorenz", s, {}};
+  s.integration.order = 2;
+  return {PriorKind::Lorenz, s, {}};
 }
 
 // Paper: Sec. 8.1, two directions of position, speed and acceleration. Differs from the paper: it
@@ -44,8 +44,8 @@ PhysicalPrior linear_motion() {
               {"0", "0", "0", "0", "1", "0"},     //
               {"0", "0", "0", "0", "-c", "1"},    //
               {"0", "0", "0", "0", "-tau", "0"}};
-  s.order = 1;
-  return {"linear-motion", s, {}};
+  s.integration.order = 1;
+  return {PriorKind::LinearMotion, s, {}};
 }
 
 // A vehicle that turns at a rate w, a state of its own: d(vx)/dt = -w vy, d(vy)/dt = w vx. Both
@@ -83,7 +83,7 @@ PhysicalPrior coordinated_turn() {
            {"y2_rate", "ay"},
            {"turn_rate", "0"}};
   s.initial = {{"turn_rate", 0, 0.5}};
-  return {"coordinated-turn",
+  return {PriorKind::CoordinatedTurn,
           s,
           {{"y2", "y2 + chord*dy"},
            {"y2_rate", "vy"},
@@ -92,7 +92,6 @@ PhysicalPrior coordinated_turn() {
            {"turn_rate", "turn_rate"}}};
 }
 
-// In the order they are listed to users.
 const std::vector<PhysicalPrior>& physical_priors() {
   static const std::vector<PhysicalPrior> priors = {coordinated_turn(), lorenz(), linear_motion()};
   return priors;
@@ -102,7 +101,7 @@ const std::vector<PhysicalPrior>& physical_priors() {
 std::vector<std::string> own_channels(const System& system) {
   std::vector<std::string> names;
   for (std::string next = "y1"; std::ranges::find(system.states, next) != system.states.end();
-       next = "y" + std::to_string(names.size() + 1))
+       next = std::string("y").append(std::to_string(names.size() + 1)))
     names.push_back(next);
   return names;
 }
@@ -129,42 +128,33 @@ void require_channels(const std::string& name, std::size_t found, std::size_t ne
 
 // The system with the flow the user asks for.
 System integrated(System system, const Integration& asked) {
-  const bool is_matrix = !system.matrix.empty();
-  const std::string& flow = asked.flow;
-  if (!flow.empty() && flow != "taylor" && flow != "rk4" && !(flow == "frozen" && is_matrix))
-    throw ConfigError("flow = \"" + flow + "\", but it must be " + (is_matrix ? "frozen, " : "") +
-                      "taylor or rk4");
-  system.flow = flow;
-  if (asked.order > 0) system.order = asked.order;
-  if (asked.substeps > 0) system.substeps = asked.substeps;
+  if (asked.flow) system.integration.flow = flow_name(*asked.flow);
+  flow_of_name(system.integration.flow, "", !system.matrix.empty());
+  if (asked.order > 0) system.integration.order = asked.order;
+  if (asked.substeps > 0) system.integration.substeps = asked.substeps;
   return system;
 }
 
 }  // namespace
 
-std::vector<std::string> physical_names() {
-  std::vector<std::string> names;
-  for (const PhysicalPrior& prior : physical_priors()) names.push_back(prior.name);
-  return names;
-}
-
-std::vector<std::string> integrated_experts() {
-  std::vector<std::string> names;
+std::vector<PriorKind> integrated_priors() {
+  std::vector<PriorKind> kinds;
   for (const PhysicalPrior& prior : physical_priors())
-    if (prior.exact_flow.empty()) names.push_back(prior.name);
-  return names;
+    if (prior.exact_flow.empty()) kinds.push_back(prior.kind);
+  return kinds;
 }
 
 ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels) {
   const PhysicalPrior& prior =
-      *std::ranges::find(physical_priors(), spec.name, &PhysicalPrior::name);
+      *std::ranges::find(physical_priors(), spec.kind, &PhysicalPrior::kind);
   const std::vector<std::string> own = own_channels(prior.system);
-  require_channels(prior.name, channels.size(), own.size());
+  const std::string name = prior_name(prior.kind);
+  require_channels(name, channels.size(), own.size());
   ExpertDraft draft = prior.exact_flow.empty()
                           ? draft_system(integrated(prior.system, spec.integration), own, {})
                           : draft_exact_flow(prior.system, prior.exact_flow, own);
   Expert& expert = draft.expert;
-  expert.name = prior.name;
+  expert.name = name;
   for (std::size_t i = 0; i < expert.states.size(); ++i) {
     const StateKind kind = kind_of(prior.system.states[i], own);
     expert.states[i] = kind;

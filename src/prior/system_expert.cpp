@@ -67,7 +67,7 @@ class EquationReader {
       throw ConfigError("system.states has " + std::to_string(system_.states.size()) +
                         " names, but a model has at most " + std::to_string(kMostStates) +
                         " states");
-    draft_.expert.name = "system";
+    draft_.expert.name = prior_name(PriorKind::System);
     draft_.expert.physical = true;
     draft_.expert.state_names = system_.states;
     draft_.symbols.states = static_cast<int>(system_.states.size());
@@ -161,22 +161,20 @@ class EquationReader {
     expr::Graph& graph = draft_.graph;
     const Symbols& symbols = draft_.symbols;
     if (!system_.next.empty()) {
-      if (!system_.flow.empty())
-        throw ConfigError("system.flow = \"" + system_.flow +
+      if (!system_.integration.flow.empty())
+        throw ConfigError("system.flow = \"" + system_.integration.flow +
                           "\", but it is for ode and matrix; next gives the map itself");
       draft_.map = linearised(graph, symbols, per_state(system_.next, "system.next"));
       return;
     }
     const bool is_matrix = !system_.matrix.empty();
-    const std::string flow =
-        !system_.flow.empty() ? system_.flow : std::string(is_matrix ? "frozen" : "rk4");
-    if (flow != "rk4" && flow != "taylor" && !(flow == "frozen" && is_matrix))
-      throw ConfigError("system.flow = \"" + flow + "\", but it must be rk4" +
-                        (is_matrix ? ", taylor or frozen" : " or taylor"));
-    check_ranges({flow, system_.order, system_.substeps}, "system.", 1);
+    const auto& [flow_text, order, substeps] = system_.integration;
+    const FlowKind flow =
+        flow_of_name(flow_text, "system.", is_matrix).value_or(usual_flow(is_matrix));
+    check_ranges({flow, order, substeps}, "system.", 1);
     const Nodes A = is_matrix ? matrix() : Nodes{};
-    if (flow == "frozen") {
-      draft_.map = frozen_map(graph, symbols, A, system_.order);
+    if (flow == FlowKind::Frozen) {
+      draft_.map = frozen_map(graph, symbols, A, order);
       return;
     }
     const Nodes f =
@@ -185,8 +183,8 @@ class EquationReader {
       draft_.set_flow(noisy_known_flow(graph, symbols, f, per_state(exact_flow_, "system.flow")));
       return;
     }
-    draft_.set_flow(flow == "rk4" ? noisy_rk4_flow(graph, symbols, f, system_.substeps)
-                                  : noisy_taylor_flow(graph, symbols, f, system_.order));
+    draft_.set_flow(flow == FlowKind::Rk4 ? noisy_rk4_flow(graph, symbols, f, substeps)
+                                          : noisy_taylor_flow(graph, symbols, f, order));
   }
 
   void set_measure() {

@@ -71,7 +71,7 @@ std::vector<Outcome> run_outputs(const FitOptions& options,
 
 std::string settings_text(const FitOptions& options) {
   std::string text;
-  const auto add = [&text](const char* name, const auto& value, const char*) {
+  const auto add = [&text](const char* name, const auto& value, const char*, const auto&...) {
     if (std::string(name) == "seed" || std::string(name) == "threads") return;
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
   };
@@ -84,7 +84,8 @@ std::string settings_text(const FitOptions& options) {
   for (const Equation& each : system.measure)
     text += fmt::format(" measure {}={}", each.name, each.text);
   for (const std::string& each : system.states) text += fmt::format(" state {}", each);
-  if (!system.empty()) text += fmt::format(" {} substeps={}", system.flow, system.substeps);
+  if (!system.empty())
+    text += fmt::format(" {} substeps={}", system.integration.flow, system.integration.substeps);
   return text;
 }
 

@@ -156,7 +156,7 @@ Task static_stage() {
 
 Task flow() {
   FitOptions options = expert();
-  options.model.order = 12;
+  options.model.integration.order = 12;
   options.model.departure = 0;
   options.model.hidden = 0;
   return fitted_task(

@@ -27,14 +27,14 @@ using Map = NonlinearModel::Function;
 // The paper's map: F = sum_{n=0}^2 (dt A(x))^n / n!, which it takes for the derivative as well.
 prior::ExpertSpec frozen() {
   prior::ExpertSpec spec;
-  spec.name = "lorenz";
+  spec.kind = prior::PriorKind::Lorenz;
   return spec;
 }
 
 // The flow by Runge and Kutta, and its derivative.
 prior::ExpertSpec flow_of(int substeps) {
   prior::ExpertSpec spec = frozen();
-  spec.integration.flow = "rk4";
+  spec.integration.flow = prior::FlowKind::Rk4;
   spec.integration.substeps = substeps;
   return spec;
 }
@@ -218,8 +218,8 @@ Task polynomial_fused() {
 
 Task flow() {
   FitOptions options = expert();
-  options.model.flow = "rk4";
-  options.model.substeps = kSubsteps;
+  options.model.integration.flow = "rk4";
+  options.model.integration.substeps = kSubsteps;
   options.model.hidden = 0;
   std::vector<FittedOutput> outputs = filter_and_smoother("flow", "the flow, learned noise");
   outputs.push_back(
@@ -232,7 +232,7 @@ Task flow() {
 // The flow of the second-order series and its derivative, in place of the frozen matrix.
 Task second_order_flow() {
   FitOptions options = expert();
-  options.model.flow = "taylor";
+  options.model.integration.flow = "taylor";
   options.model.departure_degree = 4;
   options.model.hidden = 0;
   return fitted_task(
@@ -248,7 +248,7 @@ Task parameters() {
   options.model.hidden = 0;
   System& s = options.model.system;
   s.states = {"x", "y", "z"};
-  s.substeps = kSubsteps;
+  s.integration.substeps = kSubsteps;
   // A fifth off: the truth is 10, 28, 8/3.
   s.parameters = {{"sigma", 8, true}, {"rho", 33.6, true}, {"beta", 2.1333, true}};
   s.ode = {{"x", "sigma*(y - x)"}, {"y", "x*(rho - z) - y"}, {"z", "x*y - beta*z"}};

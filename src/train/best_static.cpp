@@ -94,9 +94,9 @@ BestStatic or_its_start(const FitContext& fit, const model::ModelDescription& de
 
 BestStatic fit_best_static(const FitContext& fit, model::ModelDescription description,
                            const ScaledData& data) {
-  const StaticOptions options = reporting_options(fit, description.prior.name);
+  const StaticOptions options = reporting_options(fit, prior::prior_name(description.prior.kind));
   StaticResult first = fitted_with(fit, description, data, options);
-  if (fit.options.model.tails == "learn" && !fit.report.stopped()) {
+  if (std::holds_alternative<model::LearnedTails>(fit.spec.model.tails) && !fit.report.stopped()) {
     description.tails = fit_tails(*first.alone<float>(), data, fit.split().training, fit.team);
     first = fitted_with(fit, description, data, options);
   }
@@ -104,7 +104,7 @@ BestStatic fit_best_static(const FitContext& fit, model::ModelDescription descri
   BestStatic best{std::move(first), score, {}};
   if (fit.little_data() || fit.report.stopped()) return best;
   best = with_larger_noise(fit, description, data, options, std::move(best));
-  if (description.prior.name == "system" && !fit.report.stopped())
+  if (description.prior.kind == prior::PriorKind::System && !fit.report.stopped())
     best = or_its_start(fit, description, data, options, std::move(best));
   return best;
 }

@@ -13,7 +13,7 @@ FoundCalibration calibrate(const FitContext& fit, const Model& finished) {
   FoundCalibration found;
   try {
     found.factors =
-        find_factors(finished, fit.data.all(), fit.split().held_out, fit.options.train.threads);
+        find_factors(finished, fit.data.all(), fit.split().held_out, fit.spec.train.threads);
   } catch (const NumericalError& error) {
     found.notes.push_back(std::string("covariances are not calibrated, but as computed: ") +
                           error.what());

@@ -1,37 +1,20 @@
 #include "train/first_description.hpp"
 
 #include "kalmia/error.hpp"
-#include "model/smoothers.hpp"
 #include "model/state_size.hpp"
 #include "train/noise_columns.hpp"
-#include "train/tails.hpp"
 
 namespace kalmia::train {
 namespace {
 
-// Standard deviation of the departure from a rough map, and from none.
-constexpr double kUsualDeparture = 0.01;
-constexpr double kFreeDeparture = 1;
-// The same of the coefficients of a polynomial one, which have no unit.
-constexpr double kUsualCoefficient = 1;
 // Degrees of freedom to begin with where they are learned.
 constexpr double kStartTails = 4;
 
-prior::ExpertSpec expert_spec(const ModelOptions& model, const std::string& name) {
-  prior::ExpertSpec spec;
-  spec.name = name;
-  const bool lagged = name == "ar";
-  spec.integration = {model.flow, lagged ? 0 : model.order, model.substeps};
-  spec.lags = lagged ? model.order : 0;
-  spec.latent = model.latent;
-  if (name == "system") spec.system = model.system;
-  spec.degree = model.departure_degree;
-  spec.departure = model.departure >= 0      ? model.departure
-                   : spec.degree > 1         ? kUsualCoefficient
-                   : name == "linear-motion" ? kUsualDeparture
-                   : name == "none"          ? kFreeDeparture
-                                             : 0;
-  return spec;
+// 0: Gaussian.
+double starting_tails(const model::Tails& tails) {
+  if (model::is_gaussian(tails)) return 0;
+  const auto* given = std::get_if<model::StudentTails>(&tails);
+  return given != nullptr ? given->degrees_of_freedom : kStartTails;
 }
 
 }  // namespace
@@ -47,22 +30,20 @@ DataOptions columns_of(const FitContext& fit) {
   return columns;
 }
 
-model::ModelDescription first_description(const FitContext& fit, const std::string& prior) {
+model::ModelDescription first_description(const FitContext& fit, prior::PriorKind prior) {
   const Dataset& data = fit.data.training();
-  const ModelOptions& options = fit.options.model;
+  const model::ModelSpec& spec = fit.spec.model;
   model::ModelDescription d;
   d.measured_names = data.y_names;
   d.input_names = data.u_names;
-  d.prior = expert_spec(options, prior);
+  d.prior = spec.expert(prior);
   d.time = data.time_kind;
   d.dt = fit.data.drive().dt;
-  d.noise = options.noise;
+  d.noise = spec.noise.text;
   d.noise_std = typical_stds(data);
-  d.tails = options.tails == "gaussian" ? 0
-            : options.tails == "learn"  ? kStartTails
-                                        : parse_tails(options.tails);
-  d.encoder = nn::encoder_of_name(options.encoder);
-  d.taps = options.taps;
+  d.tails = starting_tails(spec.tails);
+  d.encoder = spec.networks.encoder;
+  d.taps = spec.networks.taps;
   if (d.prior.degree > 1) {
     model::ModelDescription plain = d;
     plain.prior.departure = 0;
@@ -72,11 +53,11 @@ model::ModelDescription first_description(const FitContext& fit, const std::stri
                                        model::channel_correlation(data, fit.channels));
   }
   const prior::Expert expert = model::expert_of(d);
-  const model::SmootherEntry* smoother = model::find_smoother(options.smoother);
+  const model::SmootherEntry* smoother = spec.trained_smoother();
   if (smoother != nullptr && smoother->linear_gaussian && expert.emission != nullptr)
-    throw ConfigError("model.smoother = " + options.smoother +
-                      ", but the measurements are no linear functions of "
-                      "the states; use recursive");
+    throw ConfigError("smoother = \"" + std::string(smoother->name) +
+                      "\", but the measurements are no linear functions of the states; take "
+                      "recursive");
   d.units = model::make_units(expert, fit.channels, d.dt);
   d.features = model::make_features(expert, fit.channels, fit.data.drive(), d.units);
   return d;

@@ -10,6 +10,7 @@
 #include "train/fit_context.hpp"
 #include "train/fit_data.hpp"
 #include "train/fit_notes.hpp"
+#include "train/fit_options.hpp"
 #include "train/gap_trust.hpp"
 #include "train/iterated_noise.hpp"
 #include "train/member_smoothers.hpp"
@@ -36,7 +37,7 @@ FitDataSummary data_summary(const FitContext& fit, const train::ChosenPrior& cho
 }
 
 FitStaticSummary static_summary(const FitContext& fit, const train::ChosenPrior& chosen) {
-  return {.prior = chosen.fitted.description.prior.name,
+  return {.prior = prior::prior_name(chosen.fitted.description.prior.kind),
           .prior_chosen = chosen.automatic,
           .held_out = chosen.score,
           .parameters = train::learned_parameters(chosen.fitted.description),
@@ -52,7 +53,7 @@ train::TrainedMembers members_of(const FitContext& fit, const train::TrainingCon
     none.networks.stop_reason = reason;
     return none;
   };
-  if (fit.options.model.hidden == 0) return without(StopReason::NoNetworks);
+  if (!fit.spec.model.networks.any()) return without(StopReason::NoNetworks);
   if (fit.little_data()) return without(StopReason::LittleData);
   if (training.bound.is_beaten_by(chosen.score)) return without(StopReason::NoisePredicted);
   return train::train_members(training, chosen.fitted, fit.noise, chosen.score);
@@ -63,16 +64,17 @@ Model model_of(model::Ensemble ensemble) {
 }
 
 bool wants_smoother(const FitContext& fit) {
-  const ModelOptions& model = fit.options.model;
-  return model.smoother != "linearized" && model.hidden > 0 && !fit.little_data();
+  const model::ModelSpec& model = fit.spec.model;
+  return model.smoother && model.networks.any() && !fit.little_data();
 }
 
-FitResult fit_checked(const train::FitData& data, const FitOptions& options,
-                      const DataOptions& data_options,
+// `options`: what `spec` was read from, for the model file.
+FitResult fit_checked(const train::FitData& data, const train::FitSpec& spec,
+                      const FitOptions& options, const DataOptions& data_options,
                       const std::function<bool(const FitProgress&)>& progress) {
-  ThreadTeam team(options.train.threads);
+  ThreadTeam team(spec.train.threads);
   train::ProgressReport report(progress);
-  const FitContext fit(data, options, data_options, team, report);
+  const FitContext fit(data, spec, data_options, team, report);
   FitSummary summary;
   add(train::data_notes(data), summary);
 
@@ -87,8 +89,7 @@ FitResult fit_checked(const train::FitData& data, const FitOptions& options,
 
   // Networks on top of it, and a smoother on top of these.
   const train::TrainingContext training{
-      *chosen.data, fit.split(), options, team, [&](FitProgress& now) { return report(now); },
-      bound};
+      *chosen.data, fit.split(), spec, team, [&](FitProgress& now) { return report(now); }, bound};
   train::TrainedMembers trained = members_of(fit, training, chosen);
   add(std::move(trained.notes), summary);
   summary.best_held_out = trained.held_out;
@@ -121,13 +122,13 @@ FitResult fit_checked(const train::FitData& data, const FitOptions& options,
   model::Ensemble ensemble;
   for (train::Member& member : members) ensemble.members.push_back(std::move(member.model));
   ensemble.data = train::columns_of(fit);
-  if (options.model.calibrate) {
+  if (spec.model.calibrate) {
     train::FoundCalibration found = train::calibrate(fit, model_of(ensemble));
     add(std::move(found.notes), summary);
     summary.calibration = std::move(found.factors);
     ensemble.calibration = found.calibration;
   }
-  summary.message = train::message_of(options, summary);
+  summary.message = train::message_of(spec.train, summary);
   ensemble.summary_json = train::stored_summary_json(options, summary);
   return {model_of(std::move(ensemble)), std::move(summary)};
 }
@@ -136,15 +137,15 @@ FitResult fit_checked(const train::FitData& data, const FitOptions& options,
 
 FitResult fit(const Dataset& data, const FitOptions& options, const DataOptions& data_options,
               const std::function<bool(const FitProgress&)>& progress) {
-  options.validate();
-  return fit_checked(train::FitData(data, options.model), options, data_options, progress);
+  const train::FitSpec spec = train::parse_options(options);
+  return fit_checked(train::FitData(data, spec.model), spec, options, data_options, progress);
 }
 
 FitResult fit(const Dataset& data, const Dataset& validation, const FitOptions& options,
               const DataOptions& data_options,
               const std::function<bool(const FitProgress&)>& progress) {
-  options.validate();
-  return fit_checked(train::FitData(data, validation, options.model), options, data_options,
+  const train::FitSpec spec = train::parse_options(options);
+  return fit_checked(train::FitData(data, validation, spec.model), spec, options, data_options,
                      progress);
 }
 

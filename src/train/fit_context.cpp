@@ -12,9 +12,9 @@ namespace {
 // Under heavy tails scales, starts and limits are those of the measurements without their outliers.
 // The statistics of all are computed in any case: they refuse data that cannot be used.
 std::vector<model::ChannelStatistics> statistics_of(const Dataset& data,
-                                                    const ModelOptions& options) {
+                                                    const model::Tails& tails) {
   std::vector<model::ChannelStatistics> all = model::channel_statistics(data);
-  if (options.tails == "gaussian") return all;
+  if (model::is_gaussian(tails)) return all;
   return model::channel_statistics(model::without_outliers(data));
 }
 
@@ -30,20 +30,20 @@ Report numbered(const Report& progress, int number, int count) {
 
 }  // namespace
 
-FitContext::FitContext(const FitData& fit_data, const FitOptions& fit_options,
-                       const DataOptions& columns, ThreadTeam& threads, ProgressReport& progress)
+FitContext::FitContext(const FitData& fit_data, const FitSpec& fit_spec, const DataOptions& columns,
+                       ThreadTeam& threads, ProgressReport& progress)
     : data(fit_data),
-      options(fit_options),
+      spec(fit_spec),
       data_options(columns),
       team(threads),
-      channels(statistics_of(data.training(), options.model)),
-      noise(noise_of(data.training(), options.model)),
-      holdout(choose_holdout(data, channels, options.train)),
+      channels(statistics_of(data.training(), spec.model.tails)),
+      noise(noise_of(data.training(), spec.model)),
+      holdout(choose_holdout(data, channels, spec.train)),
       report(progress) {}
 
 TrainingContext TrainingContext::of_member(int index, int number, int count) const {
   TrainingContext own = *this;
-  own.options.train.seed = member_seed(options.train.seed, index);
+  own.spec.train.seed = member_seed(spec.train.seed, index);
   own.progress = numbered(progress, number, count);
   return own;
 }

@@ -8,6 +8,7 @@
 #include "model/channels.hpp"
 #include "model/noise.hpp"
 #include "train/fit_data.hpp"
+#include "train/fit_options.hpp"
 #include "train/holdout.hpp"
 #include "train/noise_bound.hpp"
 #include "train/progress_report.hpp"
@@ -18,7 +19,7 @@ namespace kalmia::train {
 /// remembers whether the user has stopped the fit. All that it refers to must outlive it.
 struct FitContext {
   const FitData& data;
-  const FitOptions& options;
+  const FitSpec& spec;
   const DataOptions& data_options;
   ThreadTeam& team;
   /// Under heavy tails those of the measurements without their outliers.
@@ -28,7 +29,7 @@ struct FitContext {
   ProgressReport& report;
 
   /// Throws DataError for data, ConfigError for options that cannot be used.
-  FitContext(const FitData& fit_data, const FitOptions& fit_options, const DataOptions& columns,
+  FitContext(const FitData& fit_data, const FitSpec& fit_spec, const DataOptions& columns,
              ThreadTeam& threads, ProgressReport& progress);
 
   bool little_data() const { return holdout.little_data; }
@@ -39,7 +40,7 @@ struct FitContext {
 struct TrainingContext {
   const ScaledData& data;  ///< in the units of the static model
   const Split& split;
-  FitOptions options;
+  FitSpec spec;
   ThreadTeam& team;
   Report progress;   ///< may be empty
   NoiseBound bound;  ///< of the held-out loss

@@ -81,24 +81,26 @@ std::size_t empty_ends_of(const Dataset& data) {
 }
 
 // How many empty steps a long one becomes.
-int most_empty_steps(const ModelOptions& options) {
-  const bool named =
-      options.prior == "auto" ? options.system.empty() : prior::is_linear_flow(options.prior);
-  const bool exact = !(options.departure > 0) && options.departure_degree <= 1;
-  return model::most_empty_steps(named && exact && options.filter == "recursive",
-                                 options.hidden > 0);
+int most_empty_steps(const model::ModelSpec& spec) {
+  const auto* named = std::get_if<model::NamedPrior>(&spec.prior);
+  const bool any_step = named != nullptr
+                            ? prior::prior_entry(named->kind).flow_states > 0
+                            : std::holds_alternative<model::AutomaticPrior>(spec.prior);
+  const bool exact = !(spec.departure.std > 0.0) && spec.departure.degree <= 1;
+  return model::most_empty_steps(any_step && exact && spec.networks.recursive(),
+                                 spec.networks.any());
 }
 
 }  // namespace
 
-FitData::FitData(const Dataset& data, const ModelOptions& options)
+FitData::FitData(const Dataset& data, const model::ModelSpec& spec)
     : drive_(model::drive_statistics(checked(data))),
-      even_(data, drive_.dt, most_empty_steps(options)),
+      even_(data, drive_.dt, most_empty_steps(spec)),
       empty_end_steps_(empty_ends_of(data)) {}
 
-FitData::FitData(const Dataset& data, const Dataset& validation, const ModelOptions& options)
-    : FitData(checked(data, validation), options) {
-  const model::EvenSteps even(validation, drive_.dt, most_empty_steps(options));
+FitData::FitData(const Dataset& data, const Dataset& validation, const model::ModelSpec& spec)
+    : FitData(checked(data, validation), spec) {
+  const model::EvenSteps even(validation, drive_.dt, most_empty_steps(spec));
   joined_ = even_.data();
   joined_->series.insert(joined_->series.end(), even.data().series.begin(),
                          even.data().series.end());

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "kalmia/data.hpp"
-#include "kalmia/fit.hpp"
 #include "model/drive.hpp"
 #include "model/even_steps.hpp"
+#include "model/model_spec.hpp"
 
 namespace kalmia::train {
 
@@ -17,10 +17,10 @@ inline constexpr double kFewestHeldOut = 20;
 class FitData {
  public:
   /// Throws DataError or ConfigError for data that cannot be used. They must outlive this object.
-  FitData(const Dataset& data, const ModelOptions& options);
+  FitData(const Dataset& data, const model::ModelSpec& spec);
   /// With other series, to choose the model by. Throws DataError unless both have the same columns,
   /// and `validation` at least kFewestHeldOut measured values.
-  FitData(const Dataset& data, const Dataset& validation, const ModelOptions& options);
+  FitData(const Dataset& data, const Dataset& validation, const model::ModelSpec& spec);
 
   /// Trained on, except for what is held out of it.
   const Dataset& training() const { return even_.data(); }

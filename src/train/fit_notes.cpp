@@ -19,11 +19,11 @@ namespace {
 constexpr double kFewestFree = 8;
 
 // Of a recurrent model the likelihood sees what is measured, and nothing else ties states down.
-Notes unmeasured_notes(const ModelOptions& options, const model::ModelDescription& description) {
-  const bool filter = model::filter_of_name(options.filter) != heads::HeadKind::Recursion;
-  const model::SmootherEntry* smoother = model::find_smoother(options.smoother);
+Notes unmeasured_notes(const model::ModelSpec& spec, const model::ModelDescription& description) {
+  const bool filter = !spec.networks.recursive();
+  const model::SmootherEntry* smoother = spec.trained_smoother();
   const bool direct = smoother != nullptr && smoother->head == heads::HeadKind::Direct;
-  if ((!filter && !direct) || options.hidden == 0) return {};
+  if ((!filter && !direct) || !spec.networks.any()) return {};
   const prior::Expert expert = model::expert_of(description);
   if (expert.emission != nullptr) return {};
   const auto N = static_cast<std::size_t>(expert.state_dim());
@@ -34,8 +34,10 @@ Notes unmeasured_notes(const ModelOptions& options, const model::ModelDescriptio
     if (!seen) unseen.push_back(expert.state_names[n]);
   }
   if (unseen.empty()) return {};
-  return {"a " + (filter ? options.filter + " filter" : options.smoother + " smoother") +
-          " estimates what is measured alone, not " + name_list(unseen)};
+  const std::string what = filter
+                               ? std::string(model::filter_name(spec.networks.filter)) + " filter"
+                               : std::string(smoother->name) + " smoother";
+  return {"a " + what + " estimates what is measured alone, not " + name_list(unseen)};
 }
 
 // The first values of a series go into where its states begin; how many there are beyond these.
@@ -67,7 +69,7 @@ Notes freedom_notes(const FitContext& fit, const StaticResult& fitted) {
 // Of the constants of a user's equations.
 Notes learned_notes(const ChosenPrior& chosen) {
   if (!chosen.kept.empty()) return {chosen.kept};
-  if (chosen.fitted.description.prior.name != "system") return {};
+  if (chosen.fitted.description.prior.kind != prior::PriorKind::System) return {};
   model::ModelDescription began = chosen.fitted.description;
   began.theta.clear();
   return constant_notes(learned_parameters(began), learned_parameters(chosen.fitted.description));
@@ -75,7 +77,8 @@ Notes learned_notes(const ChosenPrior& chosen) {
 
 Notes prior_notes(const FitContext& fit, const ChosenPrior& chosen) {
   if (!chosen.automatic) return {};
-  return {fmt::format("prior {} chosen by the {} loss ({})", chosen.fitted.description.prior.name,
+  return {fmt::format("prior {} chosen by the {} loss ({})",
+                      prior::prior_name(chosen.fitted.description.prior.kind),
                       fit.little_data() ? "penalised" : "held-out", chosen.comparison)};
 }
 
@@ -99,7 +102,7 @@ Notes data_notes(const FitData& data) {
 Notes static_notes(const FitContext& fit, const ChosenPrior& chosen) {
   Notes notes;
   for (const Notes& some :
-       {unmeasured_notes(fit.options.model, chosen.fitted.description),
+       {unmeasured_notes(fit.spec.model, chosen.fitted.description),
         freedom_notes(fit, chosen.fitted), learned_notes(chosen), prior_notes(fit, chosen)})
     notes.insert(notes.end(), some.begin(), some.end());
   return notes;
@@ -109,13 +112,13 @@ Notes unused_notes(const FitContext& fit, const model::ModelDescription& descrip
                    bool networks) {
   Notes notes;
   const prior::Expert expert = model::expert_of(description);
-  const double departure = fit.options.model.departure;
+  const double departure = fit.spec.model.departure.std.value_or(0);
+  const std::string prior = prior::prior_name(description.prior.kind);
   if (departure > 0 && std::ranges::none_of(expert.parameters, [](const auto& each) {
         return std::isfinite(each.prior_std);
       }))
     notes.push_back("departure = " + kalman::number_text(departure) +
-                    " has no effect: the map of " + description.prior.name +
-                    " has no entry to depart from");
+                    " has no effect: the map of " + prior + " has no entry to depart from");
   if (!expert.unused.empty())
     notes.push_back(name_list(expert.unused) + ": no equation uses what has this name");
   if (networks) return notes;
@@ -125,8 +128,8 @@ Notes unused_notes(const FitContext& fit, const model::ModelDescription& descrip
     if (std::ranges::find(expert.inputs_read, static_cast<int>(i)) == expert.inputs_read.end())
       unread.push_back(inputs[i]);
   if (!unread.empty())
-    notes.push_back("inputs " + name_list(unread) + " have no effect: the map of " +
-                    description.prior.name + " does not read them, and there are no networks");
+    notes.push_back("inputs " + name_list(unread) + " have no effect: the map of " + prior +
+                    " does not read them, and there are no networks");
   return notes;
 }
 

@@ -38,21 +38,21 @@ std::vector<double> distances(const model::LearnedModel<float>& model, const Fus
 class FusionTrainee : public SmootherTrainee<FusionFeed> {
  public:
   FusionTrainee(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
-                const FitOptions& options, ThreadTeam& team)
+                const FitSpec& spec, ThreadTeam& team)
       : SmootherTrainee(model, team),
         scaled_(data),
-        training_(model, data, split.training, options.train.gaps, options.train.seed, team),
-        held_out_(model, data, stretches(split), 0, options.train.seed, team) {
+        training_(model, data, split.training, spec.train.gaps, spec.train.seed, team),
+        held_out_(model, data, stretches(split), 0, spec.train.seed, team) {
     for (int i = 0; i < held_out_.count(); ++i) {
       const HeldOut& each = checked_.emplace_back(split.held_out[held_out_.given_index(i)]);
       score_from_.push_back(each.score_from - each.stretch.begin);
       measured_.add(data.measured({each.stretch.series, each.score_from, each.stretch.end}));
     }
     thinned_ = checked_.size() < split.held_out.size();
-    start(options);
-    begin(std::make_unique<FusionFeed>(model_, scaled_, training_, options.train.window,
-                                       options.train.batch),
-          model_.fusion_window(), options.train);
+    start(spec);
+    begin(std::make_unique<FusionFeed>(model_, scaled_, training_, spec.train.window,
+                                       spec.train.batch),
+          model_.fusion_window(), spec.train);
   }
 
   std::size_t training_steps() const override {
@@ -82,13 +82,13 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
   }
 
   // Random encoder, last layer zero: z is its centre, U diagonal and cautious.
-  void start(const FitOptions& options) {
-    const model::SmootherSizes sizes{options.model.hidden, options.model.decoder,
+  void start(const FitSpec& spec) {
+    const model::SmootherSizes sizes{spec.model.networks.hidden, spec.model.networks.decoder,
                                      model::SmootherKind::Fused};
     const heads::Architecture architecture(
         model::smoother_options(model_.description(), model_.expert(), sizes));
     std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-    heads::initialise<float>(architecture, options.train.seed, 1, 1, parameters.data());
+    heads::initialise<float>(architecture, spec.train.seed, 1, 1, parameters.data());
     const std::vector<double> square = distances(model_, training_);
     for (int n = 0; n < model_.state_dim(); ++n) {
       const double root = std::sqrt(std::max(square[static_cast<std::size_t>(n)], 1e-12));
@@ -111,8 +111,8 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
 
 std::unique_ptr<SmootherStage> fusion_stage(model::LearnedModel<float>& model,
                                             const ScaledData& data, const Split& split,
-                                            const FitOptions& options, ThreadTeam& team) {
-  return std::make_unique<FusionTrainee>(model, data, split, options, team);
+                                            const FitSpec& spec, ThreadTeam& team) {
+  return std::make_unique<FusionTrainee>(model, data, split, spec, team);
 }
 
 }  // namespace kalmia::train

@@ -10,6 +10,6 @@ namespace kalmia::train {
 /// Gives `model` networks to start from, and trains them. All must outlive the stage.
 std::unique_ptr<SmootherStage> fusion_stage(model::LearnedModel<float>& model,
                                             const ScaledData& data, const Split& split,
-                                            const FitOptions& options, ThreadTeam& team);
+                                            const FitSpec& spec, ThreadTeam& team);
 
 }  // namespace kalmia::train

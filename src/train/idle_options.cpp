@@ -3,11 +3,12 @@
 // Seed and threads are options of every command, whether anything is random or not. What only the
 // data decide (too few of them for networks, inputs that nothing reads) is said by the summary.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "kalmia/fit.hpp"
-#include "prior/expert.hpp"
+#include "model/model_spec.hpp"
+#include "nn/encoder_table.hpp"
 
 namespace kalmia {
 namespace {
@@ -19,43 +20,58 @@ using Reasons = std::map<std::string, std::string>;
 
 constexpr const char* kNoNetworks = "hidden = 0, so there are no networks";
 
-// "it is for the priors a, b and c", of two or more.
-std::string for_priors(const std::vector<std::string>& names) {
-  std::string text = "it is for the priors " + names.front();
-  for (std::size_t i = 1; i < names.size(); ++i)
-    text += (i + 1 < names.size() ? ", " : " and ") + names[i];
+// "a, b and c".
+template <typename Range, typename Name>
+std::string listed(const Range& entries, Name&& name) {
+  std::string text;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < entries.size() ? ", " : " and ") + std::string(name(entries[i]));
   return text;
 }
 
-Reasons idle_in_model(const ModelOptions& o) {
+std::string for_priors(const std::vector<prior::PriorKind>& kinds) {
+  return "it is for the priors " + listed(kinds, prior::prior_name);
+}
+
+// "it is for encoder = conv".
+std::string for_encoders_with_taps() {
+  std::vector<nn::EncoderEntry> with_taps;
+  std::ranges::copy_if(nn::encoder_table(), std::back_inserter(with_taps),
+                       &nn::EncoderEntry::reads_taps);
+  return "it is for encoder = " + listed(with_taps, [](const auto& each) { return each.name; });
+}
+
+Reasons idle_in_model(const model::ModelSpec& spec) {
   Reasons idle;
-  std::vector<std::string> integrated = prior::integrated_experts();
-  if (std::ranges::find(integrated, o.prior) == integrated.end()) {
+  std::vector<prior::PriorKind> integrated = prior::integrated_priors();
+  if (std::ranges::none_of(integrated, [&](auto kind) { return spec.is_prior(kind); })) {
     idle["flow"] = idle["substeps"] = for_priors(integrated);
-    integrated.insert(integrated.begin(), "ar");
-    if (o.prior != "ar") idle["order"] = for_priors(integrated);
-  } else if (o.flow == "rk4") {
+    integrated.insert(integrated.begin(), prior::PriorKind::Ar);
+    if (!spec.is_prior(prior::PriorKind::Ar)) idle["order"] = for_priors(integrated);
+  } else if (spec.integration.flow == prior::FlowKind::Rk4) {
     idle["order"] = "flow = rk4 has no Taylor series; it is for frozen and taylor";
   } else {
     idle["substeps"] = "it is for flow = rk4";
   }
-  if (o.prior == "constant-position" && o.departure > 0 && o.departure_degree == 1)
+  const double departure = spec.departure.std.value_or(-1);
+  if (spec.is_prior(prior::PriorKind::ConstantPosition) && departure > 0 &&
+      spec.departure.degree == 1)
     idle["departure"] =
         "constant-position has no entry to depart from; a departure_degree above 1 "
         "adds a drift";
-  if (o.departure == 0) idle["departure_degree"] = "departure = 0, so there is none";
-  if (o.encoder != "conv") idle["taps"] = "it is for encoder = conv";
-  if (o.smoother == "linearized") idle["keep_smoother"] = "the linearized smoother is always kept";
-  if (o.hidden == 0)
+  if (departure == 0) idle["departure_degree"] = "departure = 0, so there is none";
+  if (!nn::encoder_entry(spec.networks.encoder).reads_taps) idle["taps"] = for_encoders_with_taps();
+  if (!spec.smoother) idle["keep_smoother"] = "the linearized smoother is always kept";
+  if (!spec.networks.any())
     for (const char* field :
          {"encoder", "taps", "filter", "smoother", "keep_smoother", "members", "decoder"})
       idle[field] = kNoNetworks;
   return idle;
 }
 
-Reasons idle_in_training(const FitOptions& o, bool validation) {
+Reasons idle_in_training(const model::ModelSpec& spec, bool validation) {
   Reasons idle;
-  if (o.model.hidden == 0)
+  if (!spec.networks.any())
     for (const char* field : {"learning_rate", "updates", "window", "batch", "patience", "gaps",
                               "clip_norm", "weight_decay"})
       idle[field] = kNoNetworks;
@@ -70,9 +86,10 @@ Reasons idle_in_system(const System& system) {
     idle["order"] = idle["substeps"] = "next gives the map of a step itself";
     return idle;
   }
-  const bool frozen = system.flow.empty() && !system.matrix.empty();
-  const bool by_rk4 = system.flow == "rk4" || (system.flow.empty() && !frozen);
-  if (by_rk4)
+  const prior::FlowEntry* named = prior::find_flow(system.integration.flow);
+  const prior::FlowKind flow =
+      named != nullptr ? named->flow : prior::usual_flow(!system.matrix.empty());
+  if (flow == prior::FlowKind::Rk4)
     idle["order"] = "the flow is rk4, and it is for taylor and frozen";
   else
     idle["substeps"] = "it is for flow = rk4";
@@ -87,8 +104,9 @@ std::string sentence(const std::string& place, const Json& value, const std::str
 template <typename Options>
 Json fields(const Options& options) {
   Json json = Json::object();
-  visit_fields(options,
-               [&](const char* name, const auto& value, const char*) { json[name] = value; });
+  visit_fields(options, [&](const char* name, const auto& value, const char*, const auto&...) {
+    json[name] = value;
+  });
   return json;
 }
 
@@ -103,19 +121,23 @@ void add(const Options& options, const Reasons& idle, std::vector<std::string>& 
 }  // namespace
 
 std::vector<std::string> FitOptions::without_effect(bool validation) const {
+  std::vector<std::string> violations;  // others say these
+  const model::ModelSpec spec = model::parse_model(model, violations);
   std::vector<std::string> sentences;
-  add(model, idle_in_model(model), sentences);
-  if (model.prior == "system" || (model.prior == "auto" && !model.system.empty())) {
-    const System defaults;
-    const Reasons in_system = idle_in_system(model.system);
-    const auto add_system = [&](const char* name, int value, int usual) {
-      if (const auto reason = in_system.find(name); reason != in_system.end() && value != usual)
+  add(model, idle_in_model(spec), sentences);
+  if (const auto* written = std::get_if<model::WrittenPrior>(&spec.prior)) {
+    const IntegrationOptions usual = System().integration;
+    const IntegrationOptions& given = written->system.integration;
+    const Reasons in_system = idle_in_system(written->system);
+    const auto add_system = [&](const char* name, int value, int default_value) {
+      if (const auto reason = in_system.find(name);
+          reason != in_system.end() && value != default_value)
         sentences.push_back(sentence(std::string("system.") + name, value, reason->second));
     };
-    add_system("order", model.system.order, defaults.order);
-    add_system("substeps", model.system.substeps, defaults.substeps);
+    add_system("order", given.order, usual.order);
+    add_system("substeps", given.substeps, usual.substeps);
   }
-  add(train, idle_in_training(*this, validation), sentences);
+  add(train, idle_in_training(spec, validation), sentences);
   return sentences;
 }
 

@@ -34,7 +34,8 @@ TrainedSmoothers train_smoothers(const TrainingContext& context, std::span<const
       if (!result.best || is_better(own, *result.best)) result.best = std::move(own);
     } catch (const NumericalError& error) {
       member.model->set_smoother({}, {});
-      result.notes.push_back("the " + context.options.model.smoother +
+      result.notes.push_back("the " +
+                             std::string(model::smoother_name(*context.spec.model.smoother)) +
                              " smoother could not be trained, so that the linearized one serves (" +
                              error.what() + ")");
     }

@@ -96,7 +96,7 @@ double mixture_held_out_loss(std::span<const Member> members, const ScaledData& 
 
 TrainedMembers train_members(const TrainingContext& context, const StaticResult& start,
                              const model::NoiseSpec& noise, double static_held_out) {
-  const int count = context.options.model.members;
+  const int count = context.spec.model.networks.members;
   TrainedMembers result;
   FitEnsembleSummary ensemble;
   double seconds = 0, steps = 0;

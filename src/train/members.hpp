@@ -34,9 +34,9 @@ struct TrainedMembers {
   std::vector<std::string> notes;
 };
 
-/// Trains options.model.members networks, one after another. Under Student-t noise those that other
-/// things speak against (network_choice.hpp) are left out, and a note says why. A user may end
-/// training: what there is by then is what counts. `static_held_out`: the loss of `start`.
+/// Trains spec.model.networks.members networks, one after another. Under Student-t noise those that
+/// other things speak against (network_choice.hpp) are left out, and a note says why. A user may
+/// end training: what there is by then is what counts. `static_held_out`: the loss of `start`.
 TrainedMembers train_members(const TrainingContext& context, const StaticResult& start,
                              const model::NoiseSpec& noise, double static_held_out);
 

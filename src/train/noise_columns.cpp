@@ -23,21 +23,22 @@ std::vector<double> typical_stds(const Dataset& data) {
   return typical;
 }
 
-model::NoiseSpec noise_of(const Dataset& data, const ModelOptions& options) {
-  model::NoiseSpec noise = model::parse_noise(options.noise, data.meas_dim());
+model::NoiseSpec noise_of(const Dataset& data, const model::ModelSpec& spec) {
+  model::NoiseSpec noise = model::noise_of_channels(spec.noise, data.meas_dim());
   if (data.std_names.empty()) return noise;
   if (!noise.learned())
-    throw ConfigError("noise = \"" + options.noise +
+    throw ConfigError("noise = \"" + spec.noise.text +
                       "\", but the data say how noisy each value is (noise_columns); leave noise "
                       "out, or take learn for a common factor");
-  if (options.calibrate)
+  if (spec.calibrate)
     throw ConfigError(
         "calibrate does not know the noise of each value (noise_columns); leave one of them out");
-  if (options.smoother != "linearized")
-    throw ConfigError("smoother = \"" + options.smoother +
+  if (spec.smoother)
+    throw ConfigError("smoother = \"" + std::string(model::smoother_name(*spec.smoother)) +
                       "\", but it does not use the noise of each value (noise_columns); take "
                       "linearized");
-  if (options.noise == "auto") noise.kind = model::NoiseSpec::Kind::Given;
+  if (std::holds_alternative<model::NoiseOfData>(spec.noise.value))
+    noise.kind = model::NoiseSpec::Kind::Given;
   const std::vector<double> stds = typical_stds(data);
   noise.R.assign(stds.size() * stds.size(), 0.0);
   for (std::size_t m = 0; m < stds.size(); ++m) noise.R[m * (stds.size() + 1)] = stds[m] * stds[m];

@@ -9,18 +9,26 @@
 #include "train/state_climate.hpp"
 
 namespace kalmia::train {
+namespace {
+
+std::vector<prior::PriorKind> candidates_of(const model::ModelSpec& spec, std::size_t channels) {
+  if (std::holds_alternative<model::AutomaticPrior>(spec.prior))
+    return prior::automatic_priors(channels);
+  if (const auto* named = std::get_if<model::NamedPrior>(&spec.prior)) return {named->kind};
+  return {prior::PriorKind::System};
+}
+
+}  // namespace
 
 ChosenPrior choose_prior(const FitContext& fit) {
-  const ModelOptions& options = fit.options.model;
-  const bool any = options.prior == "auto";
+  const std::vector<prior::PriorKind> candidates =
+      candidates_of(fit.spec.model, fit.data.training().y_names.size());
   ChosenPrior chosen;
-  chosen.automatic = any && options.system.empty();
-  const std::vector<std::string> candidates =
-      chosen.automatic ? prior::automatic_experts(fit.data.training().y_names.size())
-                       : std::vector<std::string>{any ? "system" : options.prior};
-  for (const std::string& name : candidates) {
+  chosen.automatic = std::holds_alternative<model::AutomaticPrior>(fit.spec.model.prior);
+  for (const prior::PriorKind kind : candidates) {
     if (fit.report.stopped()) break;
-    const model::ModelDescription description = first_description(fit, name);
+    const std::string name = prior::prior_name(kind);
+    const model::ModelDescription description = first_description(fit, kind);
     auto scaled = std::make_unique<ScaledData>(fit.data.all(), description.units, description.dt);
     scaled->set_weights(fit.data.all(), description.noise_std);
     if (!chosen.comparison.empty()) chosen.comparison += ", ";
@@ -34,7 +42,7 @@ ChosenPrior choose_prior(const FitContext& fit) {
       chosen.score = best.score;
       chosen.kept = std::move(best.kept);
     } catch (const NumericalError&) {
-      if (first && (fit.report.stopped() || name == candidates.back())) throw;
+      if (first && (fit.report.stopped() || kind == candidates.back())) throw;
       chosen.comparison += name + " broke down";
     }
   }

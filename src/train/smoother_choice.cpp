@@ -39,7 +39,7 @@ FitSmootherSummary choose_smoother(const TrainingContext& context,
   trained.risk = risk(infer::RiskOf::Networks);
   trained.linearized_risk = risk(infer::RiskOf::Linearized);
   // Networks that fail where the linearized smoother does not are no better.
-  trained.kept = context.options.model.keep_smoother || std::isnan(trained.linearized_risk) ||
+  trained.kept = context.spec.model.keep_smoother || std::isnan(trained.linearized_risk) ||
                  trained.risk < trained.linearized_risk;
   if (!trained.kept) model.set_smoother({}, {});
   return trained;

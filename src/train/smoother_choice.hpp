@@ -8,7 +8,7 @@ namespace kalmia::train {
 /// If a trained smoother was kept so far, measures its leak (infer/leak.hpp) and estimates its
 /// error and that of the linearized smoother over the same filter (infer/risk.hpp). Where the
 /// linearized one is as good, the trained one is taken away from the model, unless
-/// options.model.keep_smoother. Returns what was said of it, `trained`, with all of this.
+/// spec.model.keep_smoother. Returns what was said of it, `trained`, with all of this.
 /// Likelihoods cannot tell: a trained smoother is scored by what it predicts from all other
 /// measurements, and linearized smoothing makes no such prediction. Measured on `lorenz` (the
 /// paper's map, fused smoother, over the noise's variance; estimated / true): of 8,192 steps 0.096

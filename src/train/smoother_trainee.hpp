@@ -8,8 +8,8 @@
 
 #include "engine/batch.hpp"
 #include "kalmia/error.hpp"
-#include "kalmia/fit.hpp"
 #include "train/averaged_adam.hpp"
+#include "train/fit_options.hpp"
 #include "train/training_data.hpp"
 #include "train/training_loop.hpp"
 

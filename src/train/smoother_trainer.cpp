@@ -8,24 +8,24 @@ namespace kalmia::train {
 
 FitSmootherSummary train_smoother(const TrainingContext& context, model::LearnedModel<float>& model,
                                   double filter_held_out) {
-  const FitOptions& options = context.options;
-  const bool two_sided =
-      model::smoother_entry(model::smoother_of_name(options.model.smoother)).two_sided;
+  const FitSpec& spec = context.spec;
+  const model::SmootherEntry& smoother = model::smoother_entry(spec.model.smoother.value());
+  const bool two_sided = smoother.two_sided;
   const auto make_stage = two_sided ? two_sided_stage : fusion_stage;
   const std::unique_ptr<SmootherStage> stage =
-      make_stage(model, context.data, context.split, options, context.team);
+      make_stage(model, context.data, context.split, spec, context.team);
   LoopOptions loop;
   loop.stage = "smoother";
-  loop.updates = options.train.updates > 0
-                     ? options.train.updates
+  loop.updates = spec.train.updates > 0
+                     ? spec.train.updates
                      : default_updates(stage->training_steps(), stage->steps_per_update());
   loop.from_scratch = two_sided;
   loop.start_loss = stage->filter_loss(filter_held_out);
   loop.too_good = [&](double held_out) { return context.bound.is_beaten_by(held_out); };
-  const LoopResult result = run_training(*stage, options.train, loop, context.progress);
+  const LoopResult result = run_training(*stage, spec.train, loop, context.progress);
   stage->finish(result.best_update > 0);
   FitSmootherSummary summary;
-  summary.kind = options.model.smoother;
+  summary.kind = smoother.name;
   summary.kept = result.best_update > 0;
   summary.stop_reason = result.stop_reason;
   summary.updates = result.updates;

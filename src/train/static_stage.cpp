@@ -214,7 +214,7 @@ void check_start(StaticLikelihood& likelihood, std::vector<double> x) {
 // start, if there is one.
 void explain_start(const StaticResult& start) {
   const model::ModelDescription& d = start.description;
-  if (d.prior.name != "system") return;
+  if (d.prior.kind != prior::PriorKind::System) return;
   const std::string place = prior::undefined_at(d.prior.system, d.measured_names, d.input_names,
                                                 {start.initial_e, d.dt, d.features.u_mean});
   if (place.empty()) return;

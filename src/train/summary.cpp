@@ -37,8 +37,9 @@ const char* name_of(StopReason reason) {
 template <typename Options>
 Json fields(const Options& options) {
   Json json = Json::object();
-  visit_fields(options,
-               [&](const char* name, const auto& value, const char*) { json[name] = value; });
+  visit_fields(options, [&](const char* name, const auto& value, const char*, const auto&...) {
+    json[name] = value;
+  });
   return json;
 }
 
@@ -174,7 +175,7 @@ std::string FitSummary::to_json() const { return SummaryWriter(true)(*this).dump
 
 namespace train {
 
-std::string message_of(const FitOptions& options, const FitSummary& summary) {
+std::string message_of(const TrainOptions& options, const FitSummary& summary) {
   const FitNetworksSummary& networks = summary.networks;
   const std::string kept = networks.kept
                                ? "the best networks were kept"
@@ -184,7 +185,7 @@ std::string message_of(const FitOptions& options, const FitSummary& summary) {
       return "training ran to its end; " + kept;
     case StopReason::Patience:
       return fmt::format("training stopped after {} checks without a better held-out loss; {}",
-                         options.train.patience, kept);
+                         options.patience, kept);
     case StopReason::Interrupted:
       return networks.updates > 0 ? "training was interrupted; " + kept
                                   : "training was interrupted before any networks; the static "

@@ -8,7 +8,7 @@
 namespace kalmia::train {
 
 /// Why training stopped and what was kept, in a sentence, from the rest of the summary.
-std::string message_of(const FitOptions& options, const FitSummary& summary);
+std::string message_of(const TrainOptions& options, const FitSummary& summary);
 
 /// What goes into the model file: options and how training went, without what varies from run to
 /// run (times, threads).

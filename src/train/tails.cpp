@@ -1,25 +1,12 @@
 #include "train/tails.hpp"
 
-#include <fast_float/fast_float.h>
-
 #include <cmath>
 
 #include "infer/filter_pass.hpp"
 #include "kalman/classical_batch.hpp"
 #include "kalman/student.hpp"
-#include "kalmia/error.hpp"
 
 namespace kalmia::train {
-
-double parse_tails(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = fast_float::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 1) ||
-      !(value <= kalman::kLargestDegreesOfFreedom))
-    throw ConfigError("tails = \"" + text +
-                      "\", but they must be gaussian, learn, or degrees of freedom in 1..1e6");
-  return value;
-}
 
 double fit_tails(const model::LearnedModel<float>& model, const ScaledData& data,
                  const std::vector<Stretch>& stretches, ThreadTeam& team) {

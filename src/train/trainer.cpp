@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "engine/batch.hpp"
-#include "model/filters.hpp"
 #include "train/averaged_adam.hpp"
 #include "train/lane_feed.hpp"
 #include "train/noise_factor.hpp"
@@ -29,19 +28,18 @@ nn::AdamOptions adam_options(const TrainOptions& options) {
 std::unique_ptr<model::LearnedModel<float>> starting_model(const StaticResult& start,
                                                            const ScaledData& data,
                                                            const Split& split,
-                                                           const FitOptions& options) {
-  const ModelOptions& sizes = options.model;
-  const heads::HeadKind head = model::filter_of_name(sizes.filter);
-  if (head == heads::HeadKind::Recursion)
-    return start.with_networks<float>(sizes.hidden, sizes.decoder, options.train.seed);
+                                                           const FitSpec& spec) {
+  const model::NetworkSpec& sizes = spec.model.networks;
+  if (sizes.recursive())
+    return start.with_networks<float>(sizes.hidden, sizes.decoder, spec.train.seed);
   model::ModelDescription description = start.description;
-  description.head = head;
+  description.head = sizes.filter;
   description.hidden = sizes.hidden;
   description.decoder = sizes.decoder;
   const heads::Architecture architecture(
       model::architecture_options(description, model::expert_of(description)));
   std::vector<float> parameters(static_cast<std::size_t>(architecture.parameters.size()));
-  heads::initialise<float>(architecture, options.train.seed, 1, 1, parameters.data());
+  heads::initialise<float>(architecture, spec.train.seed, 1, 1, parameters.data());
   std::ranges::copy(start.initial_e, parameters.begin() + architecture.initial_e);
   std::ranges::copy(start.initial_L, parameters.begin() + architecture.initial_L);
   auto model = std::make_unique<model::LearnedModel<float>>(description, parameters, start.R);
@@ -56,16 +54,16 @@ std::unique_ptr<model::LearnedModel<float>> starting_model(const StaticResult& s
 class NetworkTrainee : public Trainee {
  public:
   NetworkTrainee(const StaticResult& start, const model::NoiseSpec& noise, const ScaledData& data,
-                 const Split& split, const FitOptions& options, ThreadTeam& team)
+                 const Split& split, const FitSpec& spec, ThreadTeam& team)
       : data_(data),
         split_(split),
-        options_(options.train),
+        options_(spec.train),
         team_(team),
-        model_(starting_model(start, data, split, options)),
-        checked_(starting_model(start, data, split, options)),
+        model_(starting_model(start, data, split, spec)),
+        checked_(starting_model(start, data, split, spec)),
         feed_(*model_, data, split.training,
-              {options.train.window, options.train.batch, options.train.gaps, options.train.seed}),
-        engine_(model_->window(), team, options.train.window, feed_.groups()[0].lanes, true),
+              {spec.train.window, spec.train.batch, spec.train.gaps, spec.train.seed}),
+        engine_(model_->window(), team, spec.train.window, feed_.groups()[0].lanes, true),
         noise_factor_(noise.kind, model_->meas_dim(), start.noise_floor),
         networks_(model_->parameters(), adam_options(options_)),
         d_R_(start.R.size()) {
@@ -169,17 +167,17 @@ class NetworkTrainee : public Trainee {
 
 TrainedNetworks train_networks(const TrainingContext& context, const StaticResult& start,
                                const model::NoiseSpec& noise, double static_held_out) {
-  const FitOptions& options = context.options;
-  NetworkTrainee trainee(start, noise, context.data, context.split, options, context.team);
+  const FitSpec& spec = context.spec;
+  NetworkTrainee trainee(start, noise, context.data, context.split, spec, context.team);
   LoopOptions loop;
   loop.stage = "networks";
-  loop.updates = options.train.updates > 0 ? options.train.updates
-                                           : default_updates(total_steps(context.split.training),
-                                                             trainee.steps_per_update());
-  loop.from_scratch = options.model.filter != "recursive";
+  loop.updates = spec.train.updates > 0 ? spec.train.updates
+                                        : default_updates(total_steps(context.split.training),
+                                                          trainee.steps_per_update());
+  loop.from_scratch = !spec.model.networks.recursive();
   loop.start_loss = static_held_out;
   loop.too_good = [&](double held_out) { return context.bound.is_beaten_by(held_out); };
-  const LoopResult result = run_training(trainee, options.train, loop, context.progress);
+  const LoopResult result = run_training(trainee, spec.train, loop, context.progress);
   FitNetworksSummary summary;
   summary.kept = result.best_update > 0;
   summary.stop_reason = result.stop_reason;

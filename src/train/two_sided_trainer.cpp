@@ -22,7 +22,7 @@ constexpr int kBlindEvery = 4;
 class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
  public:
   TwoSidedTrainee(model::LearnedModel<float>& model, const ScaledData& data, const Split& split,
-                  const FitOptions& options, ThreadTeam& team)
+                  const FitSpec& spec, ThreadTeam& team)
       : SmootherTrainee(model, team),
         held_out_(split.held_out),
         pieces_(pieces_with_future(data, held_out_)) {
@@ -30,15 +30,15 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
       training_steps_ += static_cast<std::size_t>(each.steps());
     for (const HeldOut& each : held_out_)
       measured_.add(data.measured({each.stretch.series, each.score_from, each.stretch.end}));
-    const model::SmootherSizes sizes{options.model.hidden, options.model.decoder,
-                                     model::smoother_of_name(options.model.smoother)};
-    model_.set_smoother(sizes, starting_networks(model_, sizes, data, split, options.train.seed));
-    FeedOptions feed{kWindowFactor * options.train.window, options.train.batch, options.train.gaps,
-                     options.train.seed};
+    const model::SmootherSizes sizes{spec.model.networks.hidden, spec.model.networks.decoder,
+                                     spec.model.smoother.value()};
+    model_.set_smoother(sizes, starting_networks(model_, sizes, data, split, spec.train.seed));
+    FeedOptions feed{kWindowFactor * spec.train.window, spec.train.batch, spec.train.gaps,
+                     spec.train.seed};
     feed.two_sided = true;
     if (recursive()) feed.blind = 1.0 / kBlindEvery;
     begin(std::make_unique<LaneFeed>(model_, data, split.training, feed), model_.smoother_window(),
-          options.train);
+          spec.train);
   }
 
   std::size_t training_steps() const override { return training_steps_; }
@@ -104,8 +104,8 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
 
 std::unique_ptr<SmootherStage> two_sided_stage(model::LearnedModel<float>& model,
                                                const ScaledData& data, const Split& split,
-                                               const FitOptions& options, ThreadTeam& team) {
-  return std::make_unique<TwoSidedTrainee>(model, data, split, options, team);
+                                               const FitSpec& spec, ThreadTeam& team) {
+  return std::make_unique<TwoSidedTrainee>(model, data, split, spec, team);
 }
 
 }  // namespace kalmia::train

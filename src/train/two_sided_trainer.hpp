@@ -12,7 +12,7 @@ namespace kalmia::train {
 /// knows nothing at a window's end.
 inline constexpr int kWindowFactor = 2;
 
-/// Gives `model` networks to start from, of the kind that `options` ask for, and trains them. All
+/// Gives `model` networks to start from, of the kind that `spec` asks for, and trains them. All
 /// must outlive the stage.
 ///
 /// A recursive smoother starts from the filter's networks, as far as they fit, with a future that
@@ -21,6 +21,6 @@ inline constexpr int kWindowFactor = 2;
 /// networks are not shown.
 std::unique_ptr<SmootherStage> two_sided_stage(model::LearnedModel<float>& model,
                                                const ScaledData& data, const Split& split,
-                                               const FitOptions& options, ThreadTeam& team);
+                                               const FitSpec& spec, ThreadTeam& team);
 
 }  // namespace kalmia::train

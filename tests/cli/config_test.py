@@ -106,7 +106,11 @@ class Configuration(ProgramTest):
         self.assertEqual(text.count("fit.toml:"), 2)
 
     def test_values_out_of_range(self):
-        self.refuse(GOOD + "window = 0\n", "kalmia fit: fit.toml: ", "window = 0, but it must be")
+        self.refuse(GOOD + "window = 0\n", "kalmia fit: fit.toml:16: train.window = 0, but it must be")
+        several = GOOD.replace("hidden = 8", "hidden = 8\nencoder = 'gruu'") + "window = 0\nbatch = 0\n"
+        self.refuse(several, "invalid options:", '\n  fit.toml:11: model.encoder = "gruu", but it must be gru',
+                    "did you mean gru?\n", "\n  fit.toml:17: train.window = 0, but",
+                    "\n  fit.toml:18: train.batch = 0, but")
 
     def test_not_toml(self):
         self.refuse("[data]\nfile = \n", "fit.toml:2: ")

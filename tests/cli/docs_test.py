@@ -111,8 +111,10 @@ class Experts(PageTest):
 
     def test_lists_every_prior_and_option(self):
         help_text = self.succeed("fit", "--help")
-        priors = re.search(r"--prior TEXT +(.*?) \[auto\]", help_text, re.S)[1]
-        for prior in re.split(r"[,\s]+", priors):
+        choices = re.search(r"--prior TEXT +(.*?) \[auto\]", help_text, re.S)[1]
+        priors = re.findall(r"(?:map: |\| )([a-z-]+)", re.sub(r"\s+", " ", choices))
+        self.assertIn("linear-motion", priors)
+        for prior in priors:
             if prior != "system":
                 self.assertIn(f"`{prior}`", self.text)
         equations = re.search(r"Your own equations.*?\n\n", help_text, re.S)[0]

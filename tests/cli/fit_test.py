@@ -92,14 +92,14 @@ class Results(ProgramTest):
 
     def test_members_that_cannot_be(self):
         self.track()
-        for value, message in (("0", "model.members = 0, but it must be in 1..64"),
+        for value, message in (("0", "kalmia fit: --members = 0, but it must be in 1..64; left out, it is 1"),
                                ("two", "--members = two, but it must be a whole number")):
             result = self.run_program("fit", "track.csv", "--members", value, "-o", "a.kalmia")
             self.assertEqual(result.returncode, 2)
             self.assertIn(message, result.stderr)
         result = self.run_program("fit", "track.csv", "--calibrate", "--tails", "4", "-o", "a.kalmia")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("model.calibrate with model.tails = 4", result.stderr)
+        self.assertIn("--calibrate with tails = 4", result.stderr)
 
     def test_progress_elsewhere_than_on_a_terminal_is_plain_lines(self):
         self.track()

@@ -59,6 +59,16 @@ class EachCommand(ProgramTest):
         self.assertRegex(self.succeed("simulate", "--help"), r"--dt X .*default: the system's\)\n")
 
 
+    def test_options_of_a_fit_show_what_they_may_be(self):
+        text = re.sub(r"\s+", " ", self.succeed("fit", "--help"))
+        for part in ("; in 2..4096 [32]", "; above 0 and at most 0.5 [0.15]", "; in 1..64 [1]",
+                     "what reads the measurements: gru (the paper's) | lstm | conv (",
+                     "map: auto (", " | constant-velocity | ", " | system (your own equations) [auto]",
+                     "tails of the noise: gaussian | learn (", "0.25,0.1;0.1,0.3 (a covariance by rows) [auto]",
+                     "to the map of a step: frozen (", "smoothed: linearized (", "put out: recursive ("):
+            self.assertIn(part, text)
+
+
 class Examples(ProgramTest):
     def test_all_examples_run(self):
         # In the order of their commands the examples make what the later ones need. Training is

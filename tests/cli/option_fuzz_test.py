@@ -28,15 +28,15 @@ from fuzz_outputs import Failure, Refused, Written, check_table
 # Why a combination may be refused, at most this share of them.
 MOST_REFUSED = 0.15
 REFUSALS = (
-    ("calibrate with tails", r"model\.calibrate with model\.tails = "),
-    ("calibrate with a smoother that leaks", r"model\.calibrate with model\.smoother = recursive"),
+    ("calibrate with tails", r"--calibrate with tails = "),
+    ("calibrate with a smoother that leaks", r"--calibrate with smoother = recursive"),
     ("calibrate with noise columns", r"calibrate does not know the noise of each value"),
     ("a smoother of networks with noise columns",
      r"smoother = \"[a-z-]+\", but it does not use the noise of each value"),
     ("stated noise with noise columns", r"noise = \"[^\"]+\", but the data say how noisy"),
-    ("the alternative posterior with tails", r"model\.smoother = recursive-alternative, but it must be"),
+    ("the alternative posterior with tails", r"--smoother = recursive-alternative with tails = "),
     ("the alternative posterior with a nonlinear emission",
-     r"model\.smoother = recursive-alternative, but the measurements are no linear functions"),
+     r"smoother = \"recursive-alternative\", but the measurements are no linear functions"),
     ("iterations with a linear model", r"--iterations = \d+ has no effect"),
     ("an option without effect", r"^kalmia \w+: --[a-z-]+ = [^\n]* has no effect: "),
     ("samples of a recurrent filter", r"recurrent filter"),

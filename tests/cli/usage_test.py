@@ -55,8 +55,8 @@ class Arguments(ProgramTest):
     def test_options_out_of_range_are_all_named_before_the_data_are_read(self):
         message = self.fail_with(
             2, ["fit", "absent.csv", "-o", "m", "--window", "0", "--learning-rate", "-1"])
-        self.assertRegex(message, r"learning_rate = -1, but it must be")
-        self.assertRegex(message, r"window = 0, but it must be")
+        self.assertRegex(message, r"\n  --learning-rate = -1, but it must be above 0 and at most 1; left out, it is 0.003\n")
+        self.assertRegex(message, r"\n  --window = 0, but it must be in 2..4096")
 
     def test_what_does_not_go_together(self):
         self.fail_with(2, ["simulate", "lorenz", "--json"], ["-o FILE"])

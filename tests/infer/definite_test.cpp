@@ -14,7 +14,7 @@ using test::LearnedCase;
 // A static model of any prior, with the noise that it starts with, in units of 1.
 LearnedCase prior_case(const std::string& prior, const std::vector<std::string>& channels) {
   model::ModelDescription d;
-  d.prior.name = prior;
+  d.prior.kind = prior::prior_of_name(prior);
   if (prior == "linear-motion") d.prior.departure = 0;
   if (prior == "none") d.prior.departure = 1;
   d.measured_names = channels;

@@ -114,7 +114,7 @@ class DrivenLaneFill : public testing::Test {
     model::ModelDescription d = test::motion_description(1);
     d.dt = 0.5;
     d.input_names = {"force", "wind"};
-    d.prior.name = "system";
+    d.prior.kind = prior::PriorKind::System;
     d.prior.system.states = {"north"};
     d.prior.system.inputs = {"force"};
     d.prior.system.ode = {{"north", "force"}};

@@ -23,7 +23,7 @@ TEST(Listing, ColumnsDoNotDependOnTheMap) {
   EXPECT_EQ(names_of(velocity), (Names{"north", "east"}));
   EXPECT_EQ(names_of(velocity, true), (Names{"north", "east", "north_rate", "east_rate"}));
   model::ModelDescription d = test::motion_description(2);
-  d.prior.name = "constant-position";
+  d.prior.kind = prior::PriorKind::ConstantPosition;
   d.units.x_scale = d.units.y_scale;
   d.units.x_offset = d.units.y_offset;
   const Model position = public_model(test::static_case(d));

@@ -34,8 +34,8 @@ TEST(Model, IteratedSmoothingComesNearerToTheTruth) {
   const Dataset data = simulate("lorenz", options);
   FitOptions fitting;
   fitting.model.prior = "lorenz";
-  fitting.model.flow = "rk4";
-  fitting.model.substeps = 2;
+  fitting.model.integration.flow = "rk4";
+  fitting.model.integration.substeps = 2;
   fitting.model.noise = "0.5";
   fitting.model.hidden = 0;
   fitting.train.threads = 1;

@@ -150,7 +150,7 @@ TEST(Model, AnotherUnitOfTimeIsRefused) {
 // A static model of one or two channels with a prior that holds in any unit.
 LearnedCase motion_case(const std::string& prior, int channels = 1) {
   model::ModelDescription d = test::motion_description(channels);
-  d.prior.name = prior;
+  d.prior.kind = prior::prior_of_name(prior);
   d.units.x_scale.clear();
   d.units.x_offset.clear();
   for (const prior::StateKind& state : model::expert_of(d).states) {
@@ -277,7 +277,7 @@ LearnedCase pushed_case() {
   model::ModelDescription d = test::unscaled(test::motion_description(1));
   d.dt = 0.5;
   d.input_names = {"wind", "push"};
-  d.prior.name = "system";
+  d.prior.kind = prior::PriorKind::System;
   System& system = d.prior.system;
   system.states = {"north", "speed"};
   system.inputs = {"push"};

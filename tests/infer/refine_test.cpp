@@ -184,7 +184,7 @@ class BentModel {
     d.units.x_scale = {1, 1};
     d.units.x_offset = {0, 0};
     d.prior = {};
-    d.prior.name = "system";
+    d.prior.kind = prior::PriorKind::System;
     System& system = d.prior.system;
     system.states = {"a", "b"};
     system.next = {{"a", "a + b/8"}, {"b", "0.875*b - 40*sin(a/100)"}};

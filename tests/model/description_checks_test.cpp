@@ -144,7 +144,7 @@ TEST(DescriptionChecks, Sizes) {
 // A learned value may be at a bound, but not beyond it.
 TEST(DescriptionChecks, LearnedParametersAreWithinTheirBounds) {
   ModelDescription d = test::motion_description(1);
-  d.prior.name = "damped-velocity";
+  d.prior.kind = prior::PriorKind::DampedVelocity;
   const prior::Expert expert = expert_of(d);
   ASSERT_FALSE(expert.parameters.empty());
   const prior::ExpertParameter& parameter = expert.parameters[0];

@@ -24,7 +24,7 @@ void expect_same(const std::vector<Equation>& a, const std::vector<Equation>& b)
 }
 
 void expect_same(const prior::ExpertSpec& a, const prior::ExpertSpec& b) {
-  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.kind, b.kind);
   EXPECT_EQ(a.integration.flow, b.integration.flow);
   EXPECT_EQ(a.integration.order, b.integration.order);
   EXPECT_EQ(a.integration.substeps, b.integration.substeps);
@@ -50,9 +50,9 @@ void expect_same(const prior::ExpertSpec& a, const prior::ExpertSpec& b) {
   expect_same(s.ode, t.ode);
   EXPECT_EQ(s.matrix, t.matrix);
   expect_same(s.next, t.next);
-  EXPECT_EQ(s.flow, t.flow);
-  EXPECT_EQ(s.order, t.order);
-  EXPECT_EQ(s.substeps, t.substeps);
+  EXPECT_EQ(s.integration.flow, t.integration.flow);
+  EXPECT_EQ(s.integration.order, t.integration.order);
+  EXPECT_EQ(s.integration.substeps, t.integration.substeps);
   expect_same(s.measure, t.measure);
   ASSERT_EQ(s.initial.size(), t.initial.size());
   for (std::size_t i = 0; i < s.initial.size(); ++i) {
@@ -69,21 +69,21 @@ prior::ExpertSpec again(const prior::ExpertSpec& spec) {
 
 TEST(ExpertJson, ANamedPriorIsItsName) {
   prior::ExpertSpec spec;
-  spec.name = "constant-velocity";
+  spec.kind = prior::PriorKind::ConstantVelocity;
   EXPECT_EQ(expert_json(spec).dump(), R"({"name":"constant-velocity"})");
   expect_same(spec, again(spec));
 }
 
 TEST(ExpertJson, RoundTrip) {
   prior::ExpertSpec spec;
-  spec.name = "lorenz";
-  spec.integration = {"rk4", 3, 4};
+  spec.kind = prior::PriorKind::Lorenz;
+  spec.integration = {prior::FlowKind::Rk4, 3, 4};
   spec.departure = 0.1;
   expect_same(spec, again(spec));
   spec.degree = 3;
   spec.frame = {{1, 2}, {1.0 / 3, 0, 4, 5}, {6, 7}, 0.05};
   expect_same(spec, again(spec));
-  spec.name = "system";
+  spec.kind = prior::PriorKind::System;
   System& s = spec.system;
   s.states = {"angle", "rate"};
   s.inputs = {"motor"};
@@ -96,9 +96,9 @@ TEST(ExpertJson, RoundTrip) {
   s.ode = {{"angle", "rate"}, {"rate", "pull + push - friction*rate"}};
   s.matrix = {{"0", "1"}, {"-g", "-friction"}};
   s.next = {{"angle", "angle + dt*rate"}};
-  s.flow = "taylor";
-  s.order = 5;
-  s.substeps = 7;
+  s.integration.flow = "taylor";
+  s.integration.order = 5;
+  s.integration.substeps = 7;
   s.measure = {{"across", "\"quoted\" sin(angle)"}};
   s.initial = {{"rate", -1.5, 0.1}};
   expect_same(spec, again(spec));
@@ -108,7 +108,7 @@ TEST(ExpertJson, RoundTrip) {
 TEST(ExpertJson, KeysAreThoseOfOlderFiles) {
   const std::string lorenz = R"({"name":"lorenz","flow":"rk4","order":3,"substeps":4})";
   const prior::ExpertSpec spec = expert_from_json(Json::parse(lorenz));
-  EXPECT_EQ(spec.integration.flow, "rk4");
+  EXPECT_EQ(spec.integration.flow, prior::FlowKind::Rk4);
   EXPECT_EQ(spec.integration.order, 3);
   EXPECT_EQ(spec.integration.substeps, 4);
   EXPECT_EQ(spec.lags, 0);
@@ -122,7 +122,7 @@ TEST(ExpertJson, KeysAreThoseOfOlderFiles) {
 
 TEST(ExpertJson, WhatIsMissingOrOfAWrongTypeIsRefused) {
   prior::ExpertSpec spec;
-  spec.name = "system";
+  spec.kind = prior::PriorKind::System;
   spec.system.states = {"a"};
   spec.system.parameters = {{"p", 1, true, 0, 2}};
   const Json json = expert_json(spec);
@@ -144,6 +144,11 @@ TEST(ExpertJson, WhatIsMissingOrOfAWrongTypeIsRefused) {
   wrong = json;
   wrong["order"] = "two";
   EXPECT_THROW(expert_from_json(wrong), ConfigError);
+  for (const char* key : {"name", "flow"}) {
+    wrong = json;
+    wrong[key] = "guess";
+    EXPECT_THROW(expert_from_json(wrong), ConfigError) << key;
+  }
 }
 
 }  // namespace

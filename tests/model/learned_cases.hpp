@@ -37,7 +37,7 @@ inline heads::Architecture architecture_of(const model::ModelDescription& d) {
 /// does not round.
 inline model::ModelDescription motion_description(int channels) {
   model::ModelDescription d;
-  d.prior.name = "constant-velocity";
+  d.prior.kind = prior::PriorKind::ConstantVelocity;
   d.time = TimeKind::Number;
   d.dt = 0.5;
   d.noise = "learn";
@@ -172,7 +172,7 @@ inline reference::DenseSystem static_system(const model::ModelDescription& d) {
 /// A static model of three channels whose map runs away from large states.
 inline LearnedCase lorenz_case() {
   model::ModelDescription d;
-  d.prior.name = "lorenz";
+  d.prior.kind = prior::PriorKind::Lorenz;
   d.dt = 0.02;
   d.measured_names = {"x", "y", "z"};
   d.units = {{1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}};
@@ -186,7 +186,7 @@ inline LearnedCase lorenz_case() {
 /// the side, the other channel its rate.
 inline LearnedCase pendulum_case() {
   model::ModelDescription d;
-  d.prior.name = "system";
+  d.prior.kind = prior::PriorKind::System;
   System& system = d.prior.system;
   system.states = {"angle", "rate"};
   system.inputs = {"push"};

@@ -195,7 +195,6 @@ TEST(LearnedModel, RefusesWhatContradictsItself) {
   expect_names(refused([&](C& c) { c.description.features.mean[1] = nan; }), "features.mean");
   expect_names(refused([](C& c) { c.description.dt = 0; }), "dt = 0");
   expect_names(refused([&](C& c) { c.description.dt = infinity; }), "dt = inf");
-  expect_names(refused([](C& c) { c.description.prior.name = "guess"; }), "guess");
   expect_names(refused([](C& c) { c.description.hidden = 0; }), "hidden = 0");
   expect_names(refused([](C& c) { c.parameters.pop_back(); }), "the parameter block");
   expect_names(refused([](C& c) { c.description.decoder = {3}; }), "the parameter block");

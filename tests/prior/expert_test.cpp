@@ -150,6 +150,14 @@ TEST(Expert, LinearMotionIsTwoDirectionsInPhysicalUnits) {
   }
 }
 
+// All but a user's equations.
+std::vector<std::string> expert_names() {
+  std::vector<std::string> names;
+  for (const PriorEntry& each : prior_table())
+    if (each.kind != PriorKind::System) names.emplace_back(each.name);
+  return names;
+}
+
 TEST(Expert, EveryListedNameCanBeMade) {
   for (const std::string& name : expert_names()) {
     const std::vector<std::string> three = {"a", "b", "c"}, two = {"a", "b"};
@@ -157,12 +165,10 @@ TEST(Expert, EveryListedNameCanBeMade) {
     EXPECT_EQ(expert.name, name);
     EXPECT_EQ(expert.state_names.size(), expert.states.size());
   }
-  for (const std::string& name : automatic_experts()) {
-    EXPECT_TRUE(std::ranges::count(expert_names(), name)) << name;
+  for (const PriorKind kind : automatic_priors())
     for (const auto& channels : {std::vector<std::string>{"a"}, {"a", "b", "c", "d", "e"}})
-      EXPECT_EQ(make_expert(test::named(name), channels).meas_dim(),
+      EXPECT_EQ(make_expert(test::named(prior_name(kind)), channels).meas_dim(),
                 static_cast<int>(channels.size()));
-  }
 }
 
 // Whatever the map is made of, its adjoint is that of its values, in steps of different lengths.
@@ -201,15 +207,6 @@ TEST(Expert, EveryMapsAdjointMatchesCentralDifferences) {
     }
 }
 
-TEST(Expert, AnUnknownNameListsTheKnownOnes) {
-  const std::string message =
-      message_of<ConfigError>([] { make_expert(test::named("constant-speed"), {"a"}); });
-  EXPECT_NE(message.find("\"constant-speed\""), std::string::npos) << message;
-  EXPECT_NE(message.find("auto"), std::string::npos) << message;
-  for (const std::string& name : expert_names())
-    EXPECT_NE(message.find(name), std::string::npos) << message;
-}
-
 TEST(Expert, MoreStatesThanAModelHasAreRefused) {
   const auto columns = [](int count) {
     std::vector<std::string> names;
@@ -226,10 +223,6 @@ TEST(Expert, MoreStatesThanAModelHasAreRefused) {
             "prior constant-velocity: 130 states, but a model has at most 128; measure fewer "
             "columns, or take a prior of fewer states");
   EXPECT_EQ(make_expert(test::named("constant-position"), columns(128)).state_dim(), 128);
-  // What is tried where the user names nothing.
-  EXPECT_EQ(automatic_experts(64).size(), 4u);
-  EXPECT_EQ(automatic_experts(65),
-            (std::vector<std::string>{"constant-position", "mean-reverting"}));
 }
 
 TEST(Expert, AWrongNumberOfChannelsIsRefused) {

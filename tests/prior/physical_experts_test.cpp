@@ -177,9 +177,9 @@ TEST(PhysicalExperts, AreWhatAUserWouldWrite) {
   s.states = kThree;
   s.matrix = {{"-10", "10", "0"}, {"28 - z", "-1", "0"}, {"y", "0", "-8/3"}};
   for (const char* flow : {"frozen", "taylor", "rk4"}) {
-    s.flow = flow;
-    s.order = 3;
-    s.substeps = 2;
+    s.integration.flow = flow;
+    s.integration.order = 3;
+    s.integration.substeps = 2;
     const Expert named = make_expert(test::named("lorenz", 3, flow, 2), kThree);
     const Expert own = make_expert(test::equations(s), kThree);
     const LocalMap a = local_map(named, kAt), b = local_map(own, kAt);
@@ -192,9 +192,8 @@ TEST(PhysicalExperts, AreWhatAUserWouldWrite) {
 }
 
 TEST(PhysicalExperts, TheListSaysWhichAreIntegrated) {
-  EXPECT_EQ(physical_names(),
-            (std::vector<std::string>{"coordinated-turn", "lorenz", "linear-motion"}));
-  EXPECT_EQ(integrated_experts(), (std::vector<std::string>{"lorenz", "linear-motion"}));
+  EXPECT_EQ(integrated_priors(),
+            (std::vector<PriorKind>{PriorKind::Lorenz, PriorKind::LinearMotion}));
 }
 
 TEST(PhysicalExperts, WhatDoesNotFitIsRefused) {

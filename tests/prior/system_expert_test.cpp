@@ -97,13 +97,13 @@ TEST(SystemExpert, FlowsAreThoseAskedFor) {
     return Vector(map.F * at.x + map.e);
   };
   System s = pendulum();
-  s.substeps = 3;
+  s.integration.substeps = 3;
   EXPECT_LE((next(s) - rk4_steps(slope, at.x, 0.1, 3)).norm(), 1e-14);
   s = pendulum();
-  s.flow = "taylor";
-  s.order = 1;
+  s.integration.flow = "taylor";
+  s.integration.order = 1;
   EXPECT_LE((next(s) - (at.x + 0.1 * slope(at.x))).norm(), 1e-14);
-  s.order = 7;
+  s.integration.order = 7;
   EXPECT_LE((next(s) - rk4_steps(slope, at.x, 0.1, 100)).norm(), 1.2e-8);  // of order 6: 7e-8
 }
 
@@ -115,15 +115,15 @@ TEST(SystemExpert, AMatrixIsFrozenUnlessToldOtherwise) {
   const Point at{Vector{{0.4, 1.3}}, 0.2};
   const Matrix A{{-0.5, 1.3}, {std::sin(0.4), 0}};
   for (const char* flow : {"", "frozen"}) {
-    s.flow = flow;
+    s.integration.flow = flow;
     const LocalMap map = local_map(expert_of(s, {"a", "b"}, {}), at);
     EXPECT_LE((map.F - taylor_series(A, 0.2, 2)).norm(), 1e-15);
     EXPECT_EQ(map.e, Vector::Zero(2));
   }
-  s.order = 5;
+  s.integration.order = 5;
   EXPECT_LE((local_map(expert_of(s, {"a", "b"}, {}), at).F - taylor_series(A, 0.2, 5)).norm(),
             1e-15);
-  s.flow = "rk4";
+  s.integration.flow = "rk4";
   const LocalMap rk4 = local_map(expert_of(s, {"a", "b"}, {}), at);
   const auto slope = [](const Vector& x) {
     return Vector{{-0.5 * x(0) + x(1) * x(1), std::sin(x(0)) * x(0)}};
@@ -280,24 +280,26 @@ TEST(SystemExpert, AMatrixHasOneRowAndColumnPerState) {
 }
 
 TEST(SystemExpert, FlowsThatDoNotFitAreRefused) {
-  EXPECT_EQ(refused([](System& s) { s.flow = "euler"; }),
-            "system.flow = \"euler\", but it must be rk4 or taylor");
-  EXPECT_EQ(refused([](System& s) { s.flow = "frozen"; }),
-            "system.flow = \"frozen\", but it must be rk4 or taylor");
+  EXPECT_EQ(refused([](System& s) { s.integration.flow = "euler"; }),
+            "system.flow = \"euler\", but it must be taylor or rk4");
+  EXPECT_EQ(refused([](System& s) { s.integration.flow = "frozen"; }),
+            "system.flow = \"frozen\", but it must be taylor or rk4; frozen is for a matrix");
   EXPECT_EQ(refused([](System& s) {
               s.ode.clear();
               s.matrix = {{"0", "1"}, {"1", "0"}};
-              s.flow = "euler";
+              s.integration.flow = "euler";
             }),
-            "system.flow = \"euler\", but it must be rk4, taylor or frozen");
+            "system.flow = \"euler\", but it must be frozen, taylor or rk4");
   EXPECT_EQ(refused([](System& s) {
               std::swap(s.ode, s.next);
-              s.flow = "rk4";
+              s.integration.flow = "rk4";
             }),
             "system.flow = \"rk4\", but it is for ode and matrix; next gives the map itself");
-  EXPECT_EQ(refused([](System& s) { s.order = 21; }), "system.order = 21, but it must be in 1..20");
-  EXPECT_EQ(refused([](System& s) { s.order = 0; }), "system.order = 0, but it must be in 1..20");
-  EXPECT_EQ(refused([](System& s) { s.substeps = 101; }),
+  EXPECT_EQ(refused([](System& s) { s.integration.order = 21; }),
+            "system.order = 21, but it must be in 1..20");
+  EXPECT_EQ(refused([](System& s) { s.integration.order = 0; }),
+            "system.order = 0, but it must be in 1..20");
+  EXPECT_EQ(refused([](System& s) { s.integration.substeps = 101; }),
             "system.substeps = 101, but it must be in 1..100");
 }
 

@@ -21,8 +21,8 @@ NonlinearModel lorenz() {
   NonlinearModel model;
   model.state_dim = model.meas_dim = 3;
   prior::ExpertSpec flow;
-  flow.name = "lorenz";
-  flow.integration.flow = "rk4";
+  flow.kind = prior::PriorKind::Lorenz;
+  flow.integration.flow = prior::FlowKind::Rk4;
   flow.integration.substeps = 10;
   model.transition = expert_function(flow, {"y1", "y2", "y3"}, 0.05);
   model.emission = [](std::span<const double> x, int, std::span<double> value,

@@ -14,16 +14,16 @@ namespace {
 constexpr double kLorenzStep = 0.05;
 const std::array<double, 3> kPoint{-5.2, -7.1, 21.4};
 
-NonlinearModel::Function lorenz(const std::string& flow, int substeps) {
+NonlinearModel::Function lorenz(prior::FlowKind flow, int substeps) {
   prior::ExpertSpec spec;
-  spec.name = "lorenz";
+  spec.kind = prior::PriorKind::Lorenz;
   spec.integration.flow = flow;
   spec.integration.substeps = substeps;
   return expert_function(spec, {"a", "b", "c"}, kLorenzStep);
 }
 void lorenz_flow_map(int substeps, const std::array<double, 3>& x, std::array<double, 3>& value,
                      std::array<double, 9>& J) {
-  lorenz("rk4", substeps)(x, 1, value, J);
+  lorenz(prior::FlowKind::Rk4, substeps)(x, 1, value, J);
 }
 
 TEST(ExpertFunction, TheFlowIsThatOfTheSimulator) {

@@ -10,8 +10,8 @@ namespace {
 FitOptions flow() {
   FitOptions options;
   options.model.prior = "lorenz";
-  options.model.flow = "rk4";
-  options.model.substeps = 2;
+  options.model.integration.flow = "rk4";
+  options.model.integration.substeps = 2;
   options.model.noise = "0.5";
   options.model.hidden = 0;
   return options;

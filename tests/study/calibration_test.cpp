@@ -48,7 +48,7 @@ std::vector<World> worlds() {
 
 LearnedCase case_of(const World& world) {
   model::ModelDescription d;
-  d.prior.name = world.prior;
+  d.prior.kind = prior::prior_of_name(world.prior);
   d.measured_names = {"y"};
   d.theta = world.theta;
   const std::size_t N = world.deviations.size();

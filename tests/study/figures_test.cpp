@@ -31,8 +31,8 @@ FitOptions without_networks(const std::string& prior) {
 
 FitOptions lorenz_flow() {
   FitOptions options = without_networks("lorenz");
-  options.model.flow = "rk4";
-  options.model.substeps = 2;
+  options.model.integration.flow = "rk4";
+  options.model.integration.substeps = 2;
   return options;
 }
 
@@ -41,7 +41,7 @@ FitOptions lorenz_equations() {
   FitOptions options = without_networks("system");
   System& s = options.model.system;
   s.states = {"x", "y", "z"};
-  s.substeps = 2;
+  s.integration.substeps = 2;
   s.parameters = {{"sigma", 8, true}, {"rho", 33.6, true}, {"beta", 2.1333, true}};
   s.ode = {{"x", "sigma*(y - x)"}, {"y", "x*(rho - z) - y"}, {"z", "x*y - beta*z"}};
   s.measure = {{"y1", "x"}, {"y2", "y"}, {"y3", "z"}};
@@ -84,7 +84,7 @@ TEST(Figures, LittleDataStillHaveProcessNoise) {
 // The process noise of states that are not measured takes more data to be learned.
 TEST(Figures, LinearSystemWithItsFlowIsAsGoodAsCanBe) {
   FitOptions options = without_networks("linear-motion");
-  options.model.order = 12;
+  options.model.integration.order = 12;
   options.model.departure = 0;
   const Evaluation e = reached(options, simulated("linear", 4 * kTraining, 1),
                                simulated("linear", 4 * kTest, 2), 0, 10);

@@ -28,7 +28,7 @@ const Linear& linear() {
   static const Linear made = [] {
     FitOptions options;
     options.model.prior = "linear-motion";
-    options.model.order = 12;
+    options.model.integration.order = 12;
     options.model.departure = 0;
     options.model.noise = "0.5";
     options.model.hidden = 0;

@@ -11,9 +11,9 @@ namespace kalmia::test {
 inline prior::ExpertSpec named(const std::string& name, int order = 0, const std::string& flow = "",
                                int substeps = 0) {
   prior::ExpertSpec spec;
-  spec.name = name;
+  spec.kind = prior::prior_of_name(name);
   const bool lagged = name == "ar";
-  spec.integration = {flow, lagged ? 0 : order, substeps};
+  spec.integration = {prior::flow_of_name(flow, "", true), lagged ? 0 : order, substeps};
   spec.lags = lagged ? order : 0;
   return spec;
 }

@@ -23,14 +23,14 @@ TEST(FitContext, AMemberHasItsSeedAndItsNumber) {
   const Split split;
   std::string told;
   TrainingContext context{c.scaled, split, {}, team, {}, {}};
-  context.options.train.seed = 7;
+  context.spec.train.seed = 7;
   EXPECT_FALSE(context.of_member(1, 2, 3).progress);
   context.progress = [&](FitProgress& now) {
     told = now.stage;
     return false;
   };
   const TrainingContext second = context.of_member(1, 2, 3);
-  EXPECT_EQ(second.options.train.seed, member_seed(7, 1));
+  EXPECT_EQ(second.spec.train.seed, member_seed(7, 1));
   FitProgress now;
   now.stage = "networks";
   EXPECT_FALSE(second.progress(now));
@@ -39,7 +39,7 @@ TEST(FitContext, AMemberHasItsSeedAndItsNumber) {
   // One alone is not numbered.
   context.of_member(0, 1, 1).progress(now);
   EXPECT_EQ(told, "networks");
-  EXPECT_EQ(context.options.train.seed, 7u);
+  EXPECT_EQ(context.spec.train.seed, 7u);
 }
 
 // Under heavy tails the statistics are those without outliers.
@@ -47,16 +47,16 @@ TEST(FitContext, OutliersCountOnlyWhereNoiseIsGaussian) {
   std::vector<double> y = local_level(800, 1, 1, 3);
   for (std::size_t k = 50; k < y.size(); k += 100) y[k] += 1e4;
   const Dataset data = dataset_of({y});
-  FitOptions options;
+  FitSpec spec;
   ThreadTeam team(1);
   ProgressReport report({});
-  const FitData checked(data, options.model);
+  const FitData checked(data, spec.model);
   const DataOptions columns;
-  const FitContext gaussian(checked, options, columns, team, report);
+  const FitContext gaussian(checked, spec, columns, team, report);
   EXPECT_EQ(gaussian.holdout.values, 800);
   EXPECT_FALSE(gaussian.little_data());
-  options.model.tails = "4";
-  const FitContext student(checked, options, columns, team, report);
+  spec.model.tails = model::StudentTails{4};
+  const FitContext student(checked, spec, columns, team, report);
   EXPECT_LT(student.channels[0].step, 0.1 * gaussian.channels[0].step);
 }
 

@@ -1,3 +1,5 @@
+#include "train/fit_options.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -5,7 +7,6 @@
 #include <string>
 
 #include "kalmia/error.hpp"
-#include "kalmia/fit.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace kalmia {
@@ -14,7 +15,7 @@ namespace {
 TEST(FitOptions, ValidateNamesEveryViolatedRule) {
   FitOptions().validate();
   FitOptions o;
-  o.model.order = -1;
+  o.model.integration.order = -1;
   o.model.hidden = -1;
   o.model.members = 0;
   o.model.decoder = {64, 0};
@@ -37,13 +38,62 @@ TEST(FitOptions, ValidateNamesEveryViolatedRule) {
     EXPECT_NE(message.find(name), std::string::npos) << name << "\n" << message;
 }
 
+// Of every kind: names, forms, numbers and what cannot go together. Each with its value, its rule
+// and what to do.
+TEST(FitOptions, TenWrongOptionsAreTenLinesOfOneMessage) {
+  FitOptions o;
+  o.model.prior = "constant-velosity";
+  o.model.integration.flow = "rk5";
+  o.model.latent = 3;
+  o.model.noise = "1,2;2,1";
+  o.model.tails = "0.5";
+  o.model.encoder = "gruu";
+  o.model.taps = 0;
+  o.model.smoother = "recursive";
+  o.model.calibrate = true;
+  o.train.holdout = 0.9;
+  o.train.window = 1;
+  EXPECT_EQ(o.violations().size(), 10u);
+  EXPECT_EQ(
+      message_of<ConfigError>([&] { o.validate(); }),
+      "invalid options:\n"
+      "  model.taps = 0, but it must be in 1..4096; left out, it is 16\n"
+      "  model.prior = \"constant-velosity\", but it must be auto, constant-position, "
+      "mean-reverting, constant-velocity, damped-velocity, constant-acceleration, oscillator, ar, "
+      "coordinated-turn, lorenz, linear-motion, none or system; did you mean constant-velocity?\n"
+      "  model.flow = \"rk5\", but it must be frozen, taylor or rk4; did you mean rk4?\n"
+      "  model.noise = \"1,2;2,1\": R has the eigenvalue -1, but it must be positive definite "
+      "(a measurement without noise makes the innovation covariance singular)\n"
+      "  model.tails = \"0.5\", but it must be gaussian or learn, or degrees of freedom of "
+      "Student's t in 1..1000000\n"
+      "  model.encoder = \"gruu\", but it must be gru, lstm or conv; did you mean gru?\n"
+      "  model.latent = 3 with prior = constant-velosity, but latent states are for none; take "
+      "that prior, or leave them out\n"
+      "  model.calibrate with smoother = recursive, but what that says of a measurement has seen "
+      "it; leave one out\n"
+      "  train.window = 1, but it must be in 2..4096 (one step has no transition to learn); left "
+      "out, it is 32\n"
+      "  train.holdout = 0.9, but it must be above 0 and at most 0.5; left out, it is 0.15");
+}
+
+TEST(FitOptions, AreReadOnce) {
+  FitOptions o;
+  o.model.prior = "none";
+  o.train.seed = 17;
+  const train::FitSpec spec = train::parse_options(o);
+  EXPECT_TRUE(spec.model.is_prior(prior::PriorKind::None));
+  EXPECT_EQ(spec.train.seed, 17u);
+  o.model.hidden = -1;
+  EXPECT_THROW(train::parse_options(o), ConfigError);
+}
+
 TEST(FitOptions, ValidateKnowsTheUpperEnds) {
   const auto refused = [](auto change) {
     FitOptions o;
     change(o);
     EXPECT_THROW(o.validate(), ConfigError);
   };
-  refused([](FitOptions& o) { o.model.order = 21; });
+  refused([](FitOptions& o) { o.model.integration.order = 21; });
   refused([](FitOptions& o) { o.model.hidden = 4097; });
   refused([](FitOptions& o) { o.model.members = 65; });
   refused([](FitOptions& o) { o.train.learning_rate = 1.01; });
@@ -55,15 +105,8 @@ TEST(FitOptions, ValidateKnowsTheUpperEnds) {
   refused([](FitOptions& o) { o.train.threads = 4097; });
 }
 
-TEST(FitOptions, FiltersAndSmoothersAreNamed) {
+TEST(FitOptions, SmoothersMayNeedGaussianNoise) {
   FitOptions o;
-  o.model.filter = "recursiv";
-  o.model.smoother = "rts";
-  EXPECT_EQ(message_of<ConfigError>([&] { o.validate(); }),
-            "invalid options:\n  model.filter = recursiv, but it must be recursive, recurrent or "
-            "diagonal\n"
-            "  model.smoother = rts, but it must be linearized, fused, recurrent, recursive or "
-            "recursive-alternative");
   o.model.filter = "recurrent";
   for (const char* smoother :
        {"linearized", "fused", "recurrent", "recursive", "recursive-alternative"}) {
@@ -84,7 +127,7 @@ TEST(FitOptions, WhatLeaksIsNotCalibrated) {
   o.model.smoother = "recursive-alternative";
   EXPECT_NE(message_of<ConfigError>([&] {
               o.validate();
-            }).find("model.calibrate with model.smoother = recursive-alternative"),
+            }).find("model.calibrate with smoother = recursive-alternative"),
             std::string::npos);
 }
 

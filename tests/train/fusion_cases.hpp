@@ -87,7 +87,7 @@ struct SmootherTraining {
   }
 
   TrainingContext context(ThreadTeam& with, const Report& progress = {}) const {
-    return {c.scaled, split, options, with, progress, bound};
+    return {c.scaled, split, parse_options(options), with, progress, bound};
   }
   void train(ThreadTeam& with, const Report& progress = {}) {
     summary = train_smoother(context(with, progress), *model, filter_held_out);

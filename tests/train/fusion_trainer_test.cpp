@@ -141,8 +141,8 @@ TEST(FusionTrainer, ThinnedHeldOutDataAreScoredWhereTheyCount) {
   const double filter = held_out_loss(*s.model, scaled, kept, s.team);
   s.filter_held_out = -100;  // of all: must not count
   s.options.train.updates = 1;
-  s.summary =
-      train_smoother({scaled, split, s.options, s.team, {}, s.bound}, *s.model, s.filter_held_out);
+  s.summary = train_smoother({scaled, split, parse_options(s.options), s.team, {}, s.bound},
+                             *s.model, s.filter_held_out);
   ASSERT_TRUE(s.summary.kept);
   EXPECT_LT(s.summary.held_out, filter);
   EXPECT_NEAR(s.summary.held_out, s.smoother_loss(scaled, kept), 1e-9);

@@ -29,7 +29,7 @@ System equations(const std::string& flow) {
   System system;
   system.states = {"x"};
   system.ode = {{"x", "-x"}};
-  system.flow = flow;
+  system.integration.flow = flow;
   return system;
 }
 
@@ -42,27 +42,30 @@ TEST(WithoutEffect, DefaultsAreLeftAlone) {
 TEST(WithoutEffect, OptionsOfOtherPriors) {
   const std::string flows = "it is for the priors lorenz and linear-motion; leave it out";
   for (const char* prior : {"auto", "constant-velocity", "none", "ar", "oscillator"}) {
-    expect_idle([&](FitOptions& o) { o.model.prior = prior, o.model.flow = "rk4"; },
+    expect_idle([&](FitOptions& o) { o.model.prior = prior, o.model.integration.flow = "rk4"; },
                 "flow = rk4 has no effect: " + flows);
-    expect_idle([&](FitOptions& o) { o.model.prior = prior, o.model.substeps = 9; },
+    expect_idle([&](FitOptions& o) { o.model.prior = prior, o.model.integration.substeps = 9; },
                 "substeps = 9 has no effect: " + flows);
   }
   expect_idle(
-      [](FitOptions& o) { o.model.order = 5; },
+      [](FitOptions& o) { o.model.integration.order = 5; },
       "order = 5 has no effect: it is for the priors ar, lorenz and linear-motion; leave it "
       "out");
-  expect_works([](FitOptions& o) { o.model.prior = "ar", o.model.order = 5; });
-  expect_works([](FitOptions& o) { o.model.prior = "lorenz", o.model.order = 5; });
+  expect_works([](FitOptions& o) { o.model.prior = "ar", o.model.integration.order = 5; });
+  expect_works([](FitOptions& o) { o.model.prior = "lorenz", o.model.integration.order = 5; });
 }
 
 TEST(WithoutEffect, OptionsOfOtherFlows) {
   for (const char* prior : {"lorenz", "linear-motion"}) {
-    expect_works(
-        [&](FitOptions& o) { o.model.prior = prior, o.model.flow = "rk4", o.model.substeps = 9; });
-    expect_idle([&](FitOptions& o) { o.model.prior = prior, o.model.substeps = 9; },
+    expect_works([&](FitOptions& o) {
+      o.model.prior = prior, o.model.integration.flow = "rk4", o.model.integration.substeps = 9;
+    });
+    expect_idle([&](FitOptions& o) { o.model.prior = prior, o.model.integration.substeps = 9; },
                 "substeps = 9 has no effect: it is for flow = rk4; leave it out");
     expect_idle(
-        [&](FitOptions& o) { o.model.prior = prior, o.model.flow = "rk4", o.model.order = 3; },
+        [&](FitOptions& o) {
+          o.model.prior = prior, o.model.integration.flow = "rk4", o.model.integration.order = 3;
+        },
         "order = 3 has no effect: flow = rk4 has no Taylor series; it is for frozen and taylor; "
         "leave it out");
   }
@@ -72,8 +75,8 @@ TEST(WithoutEffect, OptionsOfAUsersEquations) {
   const auto with = [](const System& system, int order, int substeps) {
     return [=](FitOptions& o) {
       o.model.system = system;
-      o.model.system.order = order;
-      o.model.system.substeps = substeps;
+      o.model.system.integration.order = order;
+      o.model.system.integration.substeps = substeps;
     };
   };
   expect_works(with(equations(""), 2, 4));

@@ -78,7 +78,7 @@ TEST(MemberSmoothers, OneThatBreaksDownCostsNoFilter) {
   const std::vector<float> before = numbers(*members[0].model);
   const Split split = split_data({600}, 0.2, 1);
   const TrainedSmoothers trained =
-      train_smoothers({scaled, split, small_options(), team, {}, {}}, members);
+      train_smoothers({scaled, split, parse_options(small_options()), team, {}, {}}, members);
   EXPECT_FALSE(trained.best);
   EXPECT_TRUE(trained.kept_by.empty());
   EXPECT_EQ(members[0].model->smoother(), nullptr);

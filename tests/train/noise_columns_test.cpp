@@ -8,6 +8,7 @@
 
 #include "kalmia/error.hpp"
 #include "kalmia/evaluate.hpp"
+#include "train/fit_options.hpp"
 #include "train/noise_bound.hpp"
 #include "train/summary.hpp"
 #include "train/train_cases.hpp"
@@ -59,24 +60,28 @@ TEST(NoiseColumns, TypicalIsTheMedianOfWhatWasMeasured) {
   EXPECT_EQ(typical_stds(data), std::vector<double>{7});
 }
 
+model::ModelSpec spec_of(const ModelOptions& options) {
+  return parse_options({.model = options, .train = {}}).model;
+}
+
 TEST(NoiseColumns, WhatTheOptionsMean) {
   const Dataset data = mixed_sensor(20, 1, 1);
   ModelOptions options;
   const double typical = typical_stds(data)[0];
-  model::NoiseSpec noise = noise_of(data, options);
+  model::NoiseSpec noise = noise_of(data, spec_of(options));
   EXPECT_EQ(noise.kind, model::NoiseSpec::Kind::Given);
   EXPECT_EQ(noise.R, std::vector<double>{typical * typical});
   options.noise = "learn";
-  noise = noise_of(data, options);
+  noise = noise_of(data, spec_of(options));
   EXPECT_EQ(noise.kind, model::NoiseSpec::Kind::LearnDiagonal);
   EXPECT_EQ(noise.R, std::vector<double>{typical * typical});
-  EXPECT_TRUE(noise_of(silent(data), options).R.empty());
+  EXPECT_TRUE(noise_of(silent(data), spec_of(options)).R.empty());
   options.noise = "auto";
-  EXPECT_EQ(noise_of(silent(data), options).kind, model::NoiseSpec::Kind::LearnDiagonal);
+  EXPECT_EQ(noise_of(silent(data), spec_of(options)).kind, model::NoiseSpec::Kind::LearnDiagonal);
 
   const auto message = [&] {
     try {
-      noise_of(data, options);
+      noise_of(data, spec_of(options));
     } catch (const ConfigError& error) {
       return std::string(error.what());
     }

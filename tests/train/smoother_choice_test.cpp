@@ -74,7 +74,7 @@ TEST(SmootherChoice, TheTrainedOneStaysIfItIsBetterOrWanted) {
   better.model = std::move(position.model);
   better.filter_held_out =
       held_out_loss(*better.model, position.c.scaled, better.split.held_out, better.team);
-  const TrainingContext context{position.c.scaled, better.split, better.options,
+  const TrainingContext context{position.c.scaled, better.split, parse_options(better.options),
                                 better.team,       {},           better.bound};
   better.summary = train_smoother(context, *better.model, better.filter_held_out);
   ASSERT_TRUE(better.summary.kept);

@@ -49,7 +49,7 @@ Dataset pushed_pendulum() {
 // Every kind of parameter: between bounds, above one, below one, free, and one that is given.
 prior::ExpertSpec pendulum_spec(double departure) {
   prior::ExpertSpec spec;
-  spec.name = "system";
+  spec.kind = prior::PriorKind::System;
   spec.departure = departure;
   System& s = spec.system;
   s.states = {"angle", "rate"};
@@ -133,7 +133,7 @@ TEST(StaticLikelihood, AnEmissionMayHaveNoValueAtZero) {
   RandomStream random(165, "inverse");
   for (int k = 0; k < series.steps; ++k) series.y.push_back(0.5 + 0.05 * random.normal());
   prior::ExpertSpec spec;
-  spec.name = "system";
+  spec.kind = prior::PriorKind::System;
   spec.system.states = {"x"};
   spec.system.next = {{"x", "2 + 0.5*(x - 2)"}};
   spec.system.measure = {{"y", "1/x"}};

@@ -2,26 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "kalmia/error.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
 namespace {
-
-TEST(Tails, AreReadAsANumberOfAtLeastOne) {
-  EXPECT_EQ(parse_tails("4"), 4);
-  EXPECT_EQ(parse_tails("2.5"), 2.5);
-  for (const char* text : {"", "0.5", "-3", "four", "4 5", "1e100", "inf", "nan"}) {
-    try {
-      parse_tails(text);
-      FAIL() << text;
-    } catch (const ConfigError& error) {
-      const std::string message = error.what();
-      EXPECT_NE(message.find('"' + std::string(text) + '"'), std::string::npos) << message;
-      EXPECT_NE(message.find("degrees of freedom"), std::string::npos) << message;
-    }
-  }
-}
 
 // A level with noise whose share of outliers is `outliers`, fitted as Gaussian noise of variance 1.
 double tails_of(double outliers) {

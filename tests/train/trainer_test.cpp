@@ -48,8 +48,9 @@ struct Stage {
     return train(team, progress);
   }
   std::unique_ptr<model::LearnedModel<float>> train(ThreadTeam& with, const Report& progress = {}) {
-    TrainedNetworks trained = train_networks({c.scaled, split, options, with, progress, bound},
-                                             start, noise, static_held_out);
+    TrainedNetworks trained =
+        train_networks({c.scaled, split, parse_options(options), with, progress, bound}, start,
+                       noise, static_held_out);
     summary = trained.summary;
     return std::move(trained.model);
   }

@@ -1,0 +1,169 @@
+#include "model/model_spec.hpp"
+
+#include <fmt/format.h>
+
+#include "base/option_rules.hpp"
+#include "kalmia/error.hpp"
+#include "model/filters.hpp"
+#include "nn/encoder_table.hpp"
+
+namespace kalmia {
+namespace {
+
+// What is no prior, but a way to find one.
+constexpr Choice kAutomatic = {"auto", "position or velocity, damped or not: what predicts best"};
+// What is no smoother with networks.
+constexpr Choice kLinearized = {"linearized", "a backward pass, without training"};
+
+std::vector<Choice> after(const Choice& first, const std::vector<Choice>& others) {
+  std::vector<Choice> all = {first};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+}  // namespace
+
+std::vector<Choice> prior_choices() { return after(kAutomatic, choices_in(prior::prior_table())); }
+std::vector<Choice> flow_choices() { return choices_in(prior::flow_table()); }
+std::vector<Choice> noise_choices() { return model::noise_forms(); }
+std::vector<Choice> tails_choices() { return model::tails_forms(); }
+std::vector<Choice> encoder_choices() { return choices_in(nn::encoder_table()); }
+std::vector<Choice> filter_choices() { return choices_in(model::filter_table()); }
+std::vector<Choice> smoother_choices() {
+  return after(kLinearized, choices_in(model::smoother_table()));
+}
+
+namespace model {
+namespace {
+
+// Standard deviation of the coefficients of a polynomial departure, which have no unit.
+constexpr double kUsualCoefficient = 1;
+
+class Parser {
+ public:
+  Parser(const ModelOptions& options, std::vector<std::string>& violations)
+      : options_(options), violations_(violations) {}
+
+  ModelSpec read() {
+    add_range_violations(options_, "model.", violations_);
+    ModelSpec spec;
+    read_prior(spec);
+    read_noise(spec);
+    spec.networks = {.encoder = nn::is_encoder(options_.encoder)
+                                    ? nn::encoder_of_name(options_.encoder)
+                                    : nn::EncoderKind::Gru,
+                     .taps = options_.taps,
+                     .hidden = options_.hidden,
+                     .decoder = options_.decoder,
+                     .members = options_.members};
+    require_name(nn::is_encoder(options_.encoder), "encoder", options_.encoder, encoder_choices());
+    if (const FilterEntry* filter = find_filter(options_.filter))
+      spec.networks.filter = filter->head;
+    else
+      require_name(false, "filter", options_.filter, filter_choices());
+    if (const SmootherEntry* smoother = find_smoother(options_.smoother))
+      spec.smoother = smoother->kind;
+    else
+      require_name(options_.smoother == kLinearized.name, "smoother", options_.smoother,
+                   smoother_choices());
+    spec.keep_smoother = options_.keep_smoother;
+    spec.calibrate = options_.calibrate;
+    check_together(spec);
+    return spec;
+  }
+
+ private:
+  void require_name(bool holds, const char* option, const std::string& found,
+                    const std::vector<Choice>& choices) {
+    if (!holds)
+      violations_.push_back(fmt::format("model.{} = \"{}\", but it must be {}", option, found,
+                                        name_rule(found, choices)));
+  }
+
+  void read_prior(ModelSpec& spec) {
+    const prior::PriorEntry* entry = prior::find_prior(options_.prior);
+    const bool automatic = options_.prior == kAutomatic.name;
+    const bool written = entry != nullptr && entry->kind == prior::PriorKind::System;
+    if (written || (automatic && !options_.system.empty()))
+      spec.prior = WrittenPrior{options_.system};
+    else if (entry != nullptr)
+      spec.prior = NamedPrior{entry->kind};
+    require_name(automatic || entry != nullptr, "prior", options_.prior, prior_choices());
+    const IntegrationOptions& given = options_.integration;
+    const prior::FlowEntry* flow = prior::find_flow(given.flow);
+    require_name(given.flow.empty() || flow != nullptr, "flow", given.flow, flow_choices());
+    if (flow != nullptr) spec.integration.flow = flow->flow;
+    spec.integration.substeps = given.substeps;
+    // Users call the number of lags the order.
+    (spec.is_prior(prior::PriorKind::Ar) ? spec.lags : spec.integration.order) = given.order;
+    if (options_.departure >= 0) spec.departure.std = options_.departure;
+    spec.departure.degree = options_.departure_degree;
+    spec.latent = options_.latent;
+  }
+
+  void read_noise(ModelSpec& spec) {
+    try {
+      spec.noise = parse_noise(options_.noise);
+    } catch (const ConfigError& error) {
+      violations_.push_back(std::string("model.") + error.what());
+    }
+    try {
+      spec.tails = parse_tails(options_.tails);
+    } catch (const ConfigError& error) {
+      violations_.push_back(std::string("model.") + error.what());
+    }
+  }
+
+  // What cannot go together.
+  void check_together(const ModelSpec& spec) {
+    const bool gaussian = is_gaussian(spec.tails);
+    const SmootherEntry* smoother = spec.trained_smoother();
+    if (spec.latent > 0 && !spec.is_prior(prior::PriorKind::None))
+      violations_.push_back(fmt::format(
+          "model.latent = {} with prior = {}, but latent states are for none; take that prior, or "
+          "leave them out",
+          spec.latent, options_.prior));
+    if (spec.calibrate && !gaussian)
+      violations_.push_back("model.calibrate with tails = " + options_.tails +
+                            ", but innovations tell covariances only where noise is gaussian; "
+                            "leave one out");
+    if (spec.calibrate && smoother != nullptr && smoother->leaks)
+      violations_.push_back("model.calibrate with smoother = " + options_.smoother +
+                            ", but what that says of a measurement has seen it; leave one out");
+    if (!gaussian && smoother != nullptr && smoother->linear_gaussian)
+      violations_.push_back("model.smoother = " + options_.smoother +
+                            " with tails = " + options_.tails +
+                            ", but its posterior is that of Gaussian noise; take recursive, or "
+                            "leave one out");
+  }
+
+  const ModelOptions& options_;
+  std::vector<std::string>& violations_;
+};
+
+}  // namespace
+
+bool ModelSpec::is_prior(prior::PriorKind kind) const {
+  const auto* named = std::get_if<NamedPrior>(&prior);
+  return named != nullptr && named->kind == kind;
+}
+
+prior::ExpertSpec ModelSpec::expert(prior::PriorKind kind) const {
+  prior::ExpertSpec spec;
+  spec.kind = kind;
+  spec.integration = integration;
+  spec.lags = lags;
+  spec.latent = latent;
+  if (const auto* written = std::get_if<WrittenPrior>(&prior)) spec.system = written->system;
+  spec.degree = departure.degree;
+  spec.departure = departure.std.value_or(
+      spec.degree > 1 ? kUsualCoefficient : prior::prior_entry(kind).usual_departure);
+  return spec;
+}
+
+ModelSpec parse_model(const ModelOptions& options, std::vector<std::string>& violations) {
+  return Parser(options, violations).read();
+}
+
+}  // namespace model
+}  // namespace kalmia

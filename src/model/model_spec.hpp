@@ -1,0 +1,76 @@
+// What ModelOptions ask for, read once: text becomes types, which the rest of the library uses.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "heads/architecture.hpp"
+#include "kalmia/fit_options.hpp"
+#include "model/noise.hpp"
+#include "model/smoothers.hpp"
+#include "model/tails.hpp"
+#include "nn/encoder.hpp"
+#include "prior/expert.hpp"
+
+namespace kalmia::model {
+
+/// The one of prior::automatic_priors that predicts best.
+struct AutomaticPrior {};
+/// One of the table, but not the user's own equations.
+struct NamedPrior {
+  prior::PriorKind kind = prior::PriorKind::ConstantPosition;
+};
+/// The user's own equations.
+struct WrittenPrior {
+  System system;
+};
+
+/// How far the expert's map may be off.
+struct DepartureSpec {
+  std::optional<double> std;  ///< none: as the prior suggests
+  int degree = 1;
+};
+
+struct NetworkSpec {
+  nn::EncoderKind encoder = nn::EncoderKind::Gru;
+  int taps = 16;
+  heads::HeadKind filter = heads::HeadKind::Recursion;
+  int hidden = 64;  ///< 0: no networks
+  std::vector<int> decoder;
+  int members = 1;
+
+  bool any() const { return hidden > 0; }
+  bool recursive() const { return filter == heads::HeadKind::Recursion; }
+};
+
+/// The fields of ModelOptions.
+struct ModelSpec {
+  std::variant<AutomaticPrior, NamedPrior, WrittenPrior> prior;
+  prior::Integration integration;  ///< of prior::integrated_priors
+  int lags = 0;                    ///< of ar; 0: two
+  DepartureSpec departure;
+  int latent = 0;  ///< of none
+  StatedNoise noise;
+  Tails tails;
+  NetworkSpec networks;
+  std::optional<SmootherKind> smoother;  ///< none: linearized
+  bool keep_smoother = false;
+  bool calibrate = false;
+
+  bool is_prior(prior::PriorKind kind) const;
+  /// Null where none is to be trained.
+  const SmootherEntry* trained_smoother() const {
+    return smoother ? &smoother_entry(*smoother) : nullptr;
+  }
+
+  /// The expert map of one kind: of the prior, or of one that `auto` tries.
+  prior::ExpertSpec expert(prior::PriorKind kind) const;
+};
+
+/// Reads the options. Adds a sentence to `violations` for every rule that they violate; a choice
+/// that is none is then read as its default.
+ModelSpec parse_model(const ModelOptions& options, std::vector<std::string>& violations);
+
+}  // namespace kalmia::model
