@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "kalmia/fit.hpp"
+#include "kalmia/instruction_set.hpp"
 #include "kalmia/model.hpp"
 #include "kalmia/simulate.hpp"
 #include "output.hpp"
@@ -87,6 +88,7 @@ void run_bench(const Arguments& arguments) {
       common.threads > 0 ? unsigned(common.threads) : std::thread::hardware_concurrency();
   if (common.json) {
     print_json({{"threads", threads},
+                {"instruction_set", instruction_set()},
                 {"hidden", options.model.hidden},
                 {"training_steps_per_second", fitted.summary.networks.steps_per_second},
                 {"filter_steps_per_second", filter_rate},
@@ -94,8 +96,8 @@ void run_bench(const Arguments& arguments) {
                 {"stream_steps_per_second", stream_rate}});
     return;
   }
-  print(fmt::format("Lorenz system, prior of 3 states, {} hidden units, {} threads\n",
-                    options.model.hidden, threads));
+  print(fmt::format("Lorenz system, prior of 3 states, {} hidden units, {} threads, {}\n",
+                    options.model.hidden, threads, instruction_set()));
   const auto row = [](const char* what, double rate, const char* how) {
     print(fmt::format("  {:<10}{:>8} steps/s  {}\n", what, short_number(rate), how));
   };

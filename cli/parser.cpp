@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "kalmia/error.hpp"
+#include "kalmia/instruction_set.hpp"
 #include "output.hpp"
+#include "places.hpp"
 #include "suggest.hpp"
 
 namespace kalmia::cli {
@@ -178,12 +180,31 @@ std::string with_rule(const std::string& help, Choices choices) {
   return text;
 }
 
+namespace {
+
+// The instruction set is the process's and chosen before anything is computed, so that no command
+// has to hand it on.
+void choose_instruction_set(const Texts& names) {
+  try {
+    use_instruction_set(names.back());
+  } catch (const ConfigError& e) {
+    throw ConfigError(with_place(e.what(), {{"isa", "--isa"}}, ""));
+  }
+}
+
+}  // namespace
+
 void CommonOptions::add_to(Parser& parser, bool own_seed, bool own_threads) {
   parser.group("Common to all commands");
   parser.flag("--json", "print the result as JSON", json);
   parser.flag("-q,--quiet", "print nothing but results asked for and errors", quiet);
   if (!own_seed) parser.value("--seed", "seed of what is random, if anything is", seed);
   if (!own_threads) parser.value("--threads", "threads; 0: all the machine has", threads);
+  parser.option({"--isa", "NAME",
+                 "instruction set: avx512, avx2 or portable; default: the first of them that this "
+                 "machine has",
+                 ""},
+                choose_instruction_set);
 }
 
 }  // namespace kalmia::cli

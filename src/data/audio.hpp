@@ -8,7 +8,7 @@
 #include "base/atomic_file.hpp"
 #include "data/format.hpp"
 #include "kalmia/data.hpp"
-#include "kalmia/model.hpp"
+#include "kalmia/estimates.hpp"
 
 namespace kalmia::data {
 

@@ -6,7 +6,7 @@
 #include "data/json_lines.hpp"
 #include "data/npz.hpp"
 #include "data/table.hpp"
-#include "kalmia/model.hpp"
+#include "kalmia/estimates.hpp"
 
 namespace kalmia {
 

@@ -6,7 +6,7 @@
 
 #include "base/atomic_file.hpp"
 #include "kalmia/data.hpp"
-#include "kalmia/model.hpp"
+#include "kalmia/estimates.hpp"
 
 namespace kalmia::data {
 

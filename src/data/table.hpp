@@ -7,7 +7,7 @@
 
 #include "data/iso_time.hpp"
 #include "kalmia/data.hpp"
-#include "kalmia/model.hpp"
+#include "kalmia/estimates.hpp"
 
 namespace kalmia::data {
 

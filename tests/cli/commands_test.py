@@ -124,6 +124,22 @@ class Estimates(CommandTest):
                             for count in (1, 2))
                 self.assertEqual(one, two)
 
+    def test_an_instruction_set_changes_the_last_bits_alone(self):
+        best = support.instruction_sets(self)[-1]
+        for command in ("filter", "smooth", "forecast", "sample"):
+            with self.subTest(command=command):
+                written = self.succeed(command, "track.kalmia", "track.csv")
+                self.assertEqual(
+                    self.succeed(command, "track.kalmia", "track.csv", "--isa", best), written)
+                self.succeed(command, "track.kalmia", "track.csv", "-o", "best.csv")
+                for name in support.instruction_sets(self):
+                    self.succeed(command, "track.kalmia", "track.csv", "--isa", name, "-o", "a.csv")
+                    for row, other in zip(self.read("a.csv"), self.read("best.csv"), strict=True):
+                        for column in ("y1", "y2", "y1_std"):
+                            if column in row:  # networks compute in float: a thousand roundings
+                                self.assertAlmostEqual(float(row[column]), float(other[column]),
+                                                       delta=1e3 * 6e-8)
+
     def test_columns_can_be_renamed(self):
         text = (self.folder / "track.csv").read_text()
         (self.folder / "other.csv").write_text(text.replace("y1,y2,true_y1,true_y2", "a,b,c,d", 1))
@@ -220,6 +236,10 @@ class Scores(CommandTest):
         for part in ("training", "filter", "smooth", "stream"):
             self.assertGreater(result[f"{part}_steps_per_second"], 0)
         self.assertIn("steps/s", self.succeed(*options))
+        for name in support.instruction_sets(self):
+            said = json.loads(self.succeed(*options, "--json", "--isa", name))
+            self.assertEqual(said["instruction_set"], name)
+        self.assertIn(", portable\n", self.succeed(*options, "--isa", "portable"))
 
 
 if __name__ == "__main__":

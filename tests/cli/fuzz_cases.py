@@ -388,6 +388,7 @@ class Case:
         self.hide = r.random() < 0.3
         self.samples = r.random() < 0.2
         self.other_unit = r.random() < 0.01 and self.time not in ("none", "dates")
+        self.isa = ("--isa", "portable") if r.random() < 0.25 else ()  # the one that all machines have
 
     def linear_states(self):
         """Named priors are linear in what they measure."""

@@ -39,7 +39,7 @@ class EachCommand(ProgramTest):
             with self.subTest(command=command):
                 text = self.succeed(command, "--help")
                 self.assertIn(f"usage: kalmia {command}", text)
-                for option in ("--json", "--seed", "--threads", "--help"):
+                for option in ("--json", "--seed", "--threads", "--isa", "--help"):
                     self.assertRegex(text, rf"(?m)^  (-\w, )?{option}\b", option)
                 lines = examples(text)
                 self.assertTrue(any(f"kalmia {command}" in line for line in lines), text)

@@ -63,7 +63,7 @@ class Runner:
 
     def run(self, *arguments, stdin=None, refusable=True):
         """The command's standard output."""
-        words = [str(word) for word in arguments]
+        words = [str(word) for word in (*arguments, *self.case.isa)]
         self.commands.append("kalmia " + shlex.join(words) + (" < lines.txt" if stdin else ""))
         if stdin is not None:
             (self.folder / "lines.txt").write_text(stdin)

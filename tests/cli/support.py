@@ -86,6 +86,24 @@ def shared_folder():
     return _shared
 
 
+_sets = []
+
+
+def instruction_sets(test):
+    """Those that this machine and this build have, slowest first, by the word of the program."""
+    if not _sets:
+        for name in ("portable", "avx2", "avx512"):
+            result = test.run_program("simulate", "--list", "--isa", name)
+            if result.returncode == 0:
+                _sets.append(name)
+            else:
+                test.assertIn(f"--isa = \"{name}\", but this machine or this build does not have it",
+                              result.stderr)
+                test.assertIn(", ".join(_sets), result.stderr)
+        test.assertEqual(_sets[0], "portable")
+    return _sets
+
+
 class ProgramTest(unittest.TestCase):
     """A test with a folder of its own, which is the program's working directory."""
 

@@ -52,6 +52,14 @@ class Arguments(ProgramTest):
         self.fail_with(2, ["sample", "track.kalmia", "track.csv", "--count", "0"], [">= 1"])
         self.fail_with(2, ["evaluate", "track.kalmia", "track.csv", "--hide", "2"], ["hide", "2"])
 
+    def test_an_instruction_set_that_is_none_is_refused_by_every_command(self):
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                self.fail_with(2, [command, "--isa", "sse9"],
+                               [f"kalmia {command}: --isa = \"sse9\", but it must be one of portable, "
+                                "avx2, avx512"])
+        self.fail_with(2, ["fit", "x.csv", "--isa"], ["--isa needs a value"])
+
     def test_options_out_of_range_are_all_named_before_the_data_are_read(self):
         message = self.fail_with(
             2, ["fit", "absent.csv", "-o", "m", "--window", "0", "--learning-rate", "-1"])

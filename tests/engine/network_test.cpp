@@ -43,7 +43,7 @@ TEST(PackedNetwork, IsRefusedAfterTheInstructionSetChanged) {
   test::WindowCase<float> at(options(), {}, 3, 16, 1);
   StateWorkspace<float> workspace;
   workspace.prepare(at.model(), 3, 16, false);
-  lanes::force_isa(lanes::Isa::Baseline);
+  lanes::force_isa(lanes::Isa::Portable);
   EXPECT_THROW(engine::window_forward(at.model(), at.group.view(), at.group.carry, {}, workspace),
                ConfigError);
   at.pack();

@@ -10,7 +10,7 @@
 namespace kalmia::lanes {
 namespace {
 
-constexpr Isa kAll[] = {Isa::Baseline, Isa::Avx2, Isa::Avx512};
+constexpr Isa kAll[] = {Isa::Portable, Isa::Avx2, Isa::Avx512};
 
 // Each test leaves the choice as it found it.
 class IsaChoice : public ::testing::Test {
@@ -34,10 +34,10 @@ TEST_F(IsaChoice, AnUnknownNameIsRefusedWithTheNamesThatExist) {
   }
 }
 
-TEST_F(IsaChoice, TheBaselineIsAlwaysThereAndTheListAscends) {
+TEST_F(IsaChoice, ThePortableOneIsAlwaysThereAndTheListAscends) {
   const std::vector<Isa> isas = available_isas();
   ASSERT_FALSE(isas.empty());
-  EXPECT_EQ(isas.front(), Isa::Baseline);
+  EXPECT_EQ(isas.front(), Isa::Portable);
   EXPECT_TRUE(std::is_sorted(isas.begin(), isas.end()));
   EXPECT_EQ(std::adjacent_find(isas.begin(), isas.end()), isas.end());
 }
@@ -51,7 +51,7 @@ TEST_F(IsaChoice, ForcingOneDoesNotHideTheOthers) {
     EXPECT_EQ(current_isa(), isa);
     EXPECT_EQ(available_isas(), before);
   }
-  force_isa(Isa::Baseline);
+  force_isa(Isa::Portable);
   use_best_isa();
   EXPECT_EQ(current_isa(), before.back());
 }

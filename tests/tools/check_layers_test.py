@@ -16,6 +16,11 @@ README = """
 | `base` | exists | a |
 | `lanes` | exists | b |
 | `train` | planned | c |
+
+| public header | layer | what |
+| --- | --- | --- |
+| `kalmia/error.hpp` | `base` | d |
+| `kalmia/all.hpp` | `lanes` | e |
 """
 
 GOOD = {
@@ -62,6 +67,31 @@ class CheckLayers(unittest.TestCase):
         self.assert_one_failure({"src/base/random.cpp": "#include <lanes/dense-inl.h>\n"},
                                 "later layer")
 
+    def test_a_public_header_of_a_later_layer_fails(self):
+        self.assert_one_failure({"src/base/random.cpp": '\n#include "kalmia/all.hpp"\n'},
+                                "src/base/random.cpp:2", "base includes kalmia/all.hpp",
+                                "belongs to lanes, a later layer")
+        self.assertEqual(self.failures({"src/lanes/dense-inl.h": '#include "kalmia/all.hpp"\n'}), [])
+
+    def test_no_way_leads_to_it_by_another_header(self):
+        # base/random.cpp -> kalmia/error.hpp -> kalmia/all.hpp: the second include is what is wrong.
+        self.assert_one_failure({"include/kalmia/error.hpp": '#include "kalmia/all.hpp"\n',
+                                 "include/kalmia/all.hpp": ""},
+                                "include/kalmia/error.hpp:1", "base includes kalmia/all.hpp")
+        # base/random.cpp -> base/random.hpp -> kalmia/all.hpp
+        self.assert_one_failure({"src/base/random.hpp": '#include "kalmia/all.hpp"\n'},
+                                "src/base/random.hpp:1", "base includes kalmia/all.hpp")
+
+    def test_every_public_header_has_one_true_row(self):
+        def changed(old, new):
+            return {"src/README.md": README.replace(old, new)}
+        row = "| `kalmia/error.hpp` | `base` | d |\n"
+        self.assert_one_failure(changed(row, ""), "include/kalmia/error.hpp", "no layer")
+        self.assert_one_failure(changed(row, row + row), "kalmia/error.hpp", "2 rows")
+        self.assert_one_failure(changed(row, row + row.replace("error", "gone")), "kalmia/gone.hpp",
+                                "does not exist")
+        self.assert_one_failure(changed("`base` | d", "`moon` | d"), "kalmia/error.hpp", "moon")
+
     def test_an_include_from_the_same_folder_fails(self):
         self.assert_one_failure({"src/base/random.cpp": '#include "random.hpp"\n'}, "random.hpp")
 
@@ -76,6 +106,48 @@ class CheckLayers(unittest.TestCase):
     def test_a_source_without_a_test_fails(self):
         self.assert_one_failure({"tests/lanes/dense_test.cpp": None}, "src/lanes/dense-inl.h",
                                 "tests/lanes/dense_test.cpp")
+
+    def test_code_on_lanes_is_tested_by_what_compiles_it(self):
+        sparse = {"src/lanes/sparse-inl.h": ""}
+        self.assert_one_failure(sparse, "src/lanes/sparse-inl.h")
+        # A test of its layer, directly or by other code on lanes; a test of another layer is no test
+        # of it.
+        include = '#include "lanes/sparse-inl.h"\n'
+        self.assertEqual(self.failures({**sparse, "tests/lanes/dense_test.cpp": include}), [])
+        self.assertEqual(self.failures({**sparse, "src/lanes/dense-inl.h": include,
+                                        "tests/lanes/dense_test.cpp":
+                                            '#include "lanes/dense-inl.h"\n'}), [])
+        self.assert_one_failure({**sparse, "tests/base/random_test.cpp": include},
+                                "src/lanes/sparse-inl.h")
+        # A source with a test.
+        self.assertEqual(self.failures({**sparse, "src/lanes/solve.cpp": include,
+                                        "tests/lanes/solve_test.cpp": ""}), [])
+
+    def test_a_folder_may_be_tested_as_a_whole(self):
+        folder = {"src/lanes/blocks/row.cpp": "", "src/lanes/blocks/column.cpp": ""}
+        self.assertEqual(len(self.failures(folder)), 2)
+        self.assertEqual(self.failures({**folder, "tests/lanes/blocks_test.cpp": ""}), [])
+        self.assertEqual(self.failures({**folder, "tests/lanes/blocks_speed_test.cpp": ""}), [])
+        self.assert_one_failure({"src/lanes/block.cpp": "", **folder,
+                                 "tests/lanes/blocks_test.cpp": ""}, "src/lanes/block.cpp")
+
+    def test_a_header_without_code_needs_no_test(self):
+        def header(text):
+            return {"src/base/shape.hpp": text, "tests/base/random_test.cpp": ""}
+        for text in ("enum class Kind { A, B };\n",
+                     "struct Size { int rows = 0; std::vector<int> all{}; };\n",
+                     "struct Map { virtual ~Map() = default; virtual int at(int i) const = 0;\n"
+                     "  virtual const Map* as() const { return nullptr; }\n"
+                     "  explicit Map(int n) : n_(std::move(n)), m_(n) {}\n"
+                     "  int n() const { return n_; } };\n",
+                     "// f(x) { return x + 1; }\nint f(int x);\n"):
+            self.assertEqual(self.failures(header(text)), [], text)
+        for text in ("inline int f(int x) { return x + 1; }\n",
+                     "struct A { A(int n) : n_(n) { check(n); } };\n",
+                     "template <typename T> T f(T x) noexcept { if (x) { return x; } return 0; }\n"):
+            self.assert_one_failure(header(text), "src/base/shape.hpp")
+        self.assert_one_failure({"src/base/shape.hpp": "int f();\n", "src/base/shape.cpp": ""},
+                                "src/base/shape")
 
     def test_a_test_without_a_source_fails(self):
         self.assert_one_failure({"tests/lanes/sparse_test.cpp": ""}, "tests/lanes/sparse_test.cpp")
@@ -97,13 +169,15 @@ class CheckLayers(unittest.TestCase):
     def test_exceptions_must_be_true(self):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
-            for name, text in GOOD.items():
+            for name, text in {**GOOD, "src/lanes/shape.hpp": "enum class Kind { A };\n",
+                               "src/lanes/solve.cpp": ""}.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
-            good = {"COVERED": {}, "UNTESTED": {}, "SPANNING": {}}
+            good = {"COVERED": {}, "SPANNING": {}}
             for bad, word in (({"COVERED": {"lanes/gone": ("lanes/dense", "")}}, "does not exist"),
                               ({"COVERED": {"lanes/dense": ("base/random", "")}}, "of its own"),
-                              ({"UNTESTED": {"lanes/dense": ""}}, "of its own"),
+                              ({"COVERED": {"lanes/shape": ("lanes/dense", "")}}, "needs no test"),
+                              ({"COVERED": {"lanes/solve": ("lanes/gone", "")}}, "has no test"),
                               ({"SPANNING": {"lanes/all": ""}}, "does not exist")):
                 with unittest.mock.patch.multiple(check_layers, **{**good, **bad}):
                     failures = list(check_layers.check_exceptions(root))
