@@ -10,7 +10,7 @@
 #include "audio/noise_power.hpp"
 #include "engine/batch.hpp"
 #include "kalmia/error.hpp"
-#include "train/averaged_adam.hpp"
+#include "train/gradient_trainee.hpp"
 
 namespace kalmia::audio {
 namespace {
@@ -90,15 +90,13 @@ void fill_group(const GainModel& model, const Noisier& made, const Bands& bands,
   }
 }
 
-class GainTrainee : public train::Trainee {
+class GainTrainee : public train::GradientTrainee {
  public:
   GainTrainee(GainModel& model, const GainData& training, const GainData& held_out,
               const GainTraining& options, ThreadTeam& team)
       : model_(model), training_(training), held_out_(held_out), options_(options), team_(team) {
     for (int i = 0; i < team.size(); ++i) stft_.emplace_back(model.sizes().window);
-    nn::AdamOptions adam;
-    adam.learning_rate = options.learning_rate;
-    networks_ = std::make_unique<train::AveragedAdam<float>>(model.parameters(), adam);
+    begin({model.parameters(), {}}, loop_options());
     groups_.resize(static_cast<std::size_t>(options.batch));
     engine_ = std::make_unique<engine::BatchEngine<GainGroup<float>>>(model.window(), team,
                                                                       options.frames, kLanes, true);
@@ -106,31 +104,15 @@ class GainTrainee : public train::Trainee {
 
   int steps() const override { return options_.batch * options_.frames; }
 
-  std::optional<double> train_once(double rate) override {
-    fill_batch();
-    ++update_;
-    const engine::BatchResult result =
-        engine_->gradient(groups_, 1.0 / steps(), networks_->gradient());
-    if (!std::isfinite(result.nll) || result.failed_lanes > 0) return std::nan("");
-    if (!networks_->step(rate)) return std::nan("");
-    networks_->add_to_average();
-    model_.set_parameters(networks_->parameters());
-    return result.nll / steps();
+  // As the loop reads them.
+  TrainOptions loop_options() const {
+    TrainOptions train;
+    train.learning_rate = options_.learning_rate;
+    train.patience = options_.patience;
+    return train;
   }
 
-  double check() override {
-    model_.set_parameters(networks_->average());
-    const double loss = held_out_loss();
-    model_.set_parameters(networks_->parameters());
-    return loss;
-  }
-
-  void keep() override { networks_->keep(); }
-  void go_back() override {
-    networks_->go_back();
-    model_.set_parameters(networks_->parameters());
-  }
-  void finish() { model_.set_parameters(networks_->best()); }
+  void finish() { set(best()); }
 
   // Mean score of a frame, with the networks that the model has now.
   double held_out_loss() {
@@ -141,6 +123,26 @@ class GainTrainee : public train::Trainee {
   }
 
  private:
+  std::optional<double> next_gradient(std::span<float> networks, std::span<double>) override {
+    fill_batch();
+    ++update_;
+    const engine::BatchResult result = engine_->gradient(groups_, 1.0 / steps(), networks);
+    const bool whole = std::isfinite(result.nll) && result.failed_lanes == 0;
+    return whole ? result.nll / steps() : std::nan("");
+  }
+
+  void set(const train::Parameters& parameters) override {
+    model_.set_parameters(parameters.networks);
+  }
+
+  double held_out(const train::Parameters& parameters) override {
+    const std::vector<float> before(model_.parameters().begin(), model_.parameters().end());
+    set(parameters);
+    const double loss = held_out_loss();
+    set({before, {}});
+    return loss;
+  }
+
   void fill_batch() {
     team_.run(options_.batch, [&](int g, int thread) {
       GainGroup<float>& group = groups_[static_cast<std::size_t>(g)];
@@ -193,7 +195,6 @@ class GainTrainee : public train::Trainee {
   GainTraining options_;
   ThreadTeam& team_;
   std::vector<Stft> stft_;  // one per thread
-  std::unique_ptr<train::AveragedAdam<float>> networks_;
   std::vector<GainGroup<float>> groups_, checked_;
   std::unique_ptr<engine::BatchEngine<GainGroup<float>>> engine_, checker_;
   std::size_t update_ = 0;
@@ -215,9 +216,7 @@ train::LoopResult train_gains(GainModel& model, const GainData& training, const 
   loop.stage = "gains";
   loop.updates = options.updates;
   loop.start_loss = trainee.held_out_loss();
-  TrainOptions train;
-  train.patience = options.patience;
-  train::LoopResult result = train::run_training(trainee, train, loop, progress);
+  train::LoopResult result = train::run_training(trainee, trainee.loop_options(), loop, progress);
   trainee.finish();
   return result;
 }

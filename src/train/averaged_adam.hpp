@@ -28,6 +28,7 @@ class AveragedAdam {
   }
 
   std::span<T> parameters() { return parameters_.span(); }
+  std::span<const T> parameters() const { return parameters_.span(); }
   /// To be set before a step.
   std::span<T> gradient() { return gradient_.span(); }
   const std::vector<T>& average() const { return average_; }

@@ -69,7 +69,7 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
     return result;
   }
 
-  double held_out() override {
+  double held_out_now() override {
     std::vector<double> nll(score_from_.size());
     infer::run_fusion(
         model_, held_out_.pieces(), {}, team_,

@@ -2,20 +2,19 @@
 // feed of windows, and the likelihood of each measurement given all others.
 #pragma once
 
-#include <cmath>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "engine/batch.hpp"
 #include "kalmia/error.hpp"
-#include "train/averaged_adam.hpp"
 #include "train/fit_options.hpp"
+#include "train/gradient_trainee.hpp"
 #include "train/training_data.hpp"
-#include "train/training_loop.hpp"
 
 namespace kalmia::train {
 
-class SmootherStage : public Trainee {
+class SmootherStage : public GradientTrainee {
  public:
   virtual std::size_t training_steps() const = 0;
   virtual int steps_per_update() const = 0;
@@ -33,42 +32,9 @@ class SmootherTrainee : public SmootherStage {
   int steps_per_update() const override { return feed_->lanes() * feed_->groups()[0].steps; }
   int steps() const override { return feed_->steps(); }
 
-  std::optional<double> train_once(double rate) override {
-    const Measured measured = feed_->next(team_);
-    const double scale = 0.5 / std::max(measured.values, 1.0);
-    const engine::BatchResult result =
-        engine_->gradient(feed_->groups(), scale, networks_->gradient());
-    if (result.failed_lanes > 0) lanes_broke();
-    if (measured.values == 0) return std::nullopt;
-    const double loss = measured.loss(result.nll);
-    if (!std::isfinite(loss) || result.failed_lanes > feed_->lanes() / 4) return std::nan("");
-    hold_fixed_parameters(networks_->gradient());
-    if (!networks_->step(rate)) return std::nan("");
-    networks_->add_to_average();
-    set(networks_->parameters());
-    return loss;
-  }
-
-  double check() override {
-    set(networks_->average());
-    double loss = std::numeric_limits<double>::infinity();
-    try {
-      loss = held_out();
-    } catch (const NumericalError&) {
-    }
-    set(networks_->parameters());
-    return loss;
-  }
-
-  void keep() override { networks_->keep(); }
-  void go_back() override {
-    networks_->go_back();
-    set(networks_->parameters());
-    feed_->restart();
-  }
   void finish(bool better) override {
     if (better)
-      set(networks_->best());
+      set(best());
     else
       model_.set_smoother({}, {});
   }
@@ -84,27 +50,49 @@ class SmootherTrainee : public SmootherStage {
     const typename Feed::Group& group = feed_->groups()[0];
     engine_ = std::make_unique<engine::BatchEngine<typename Feed::Group>>(
         window, team_, group.steps, group.lanes, true);
-    nn::AdamOptions adam;
-    adam.learning_rate = options.learning_rate;
-    adam.clip_norm = options.clip_norm;
-    networks_ = std::make_unique<AveragedAdam<float>>(model_.smoother()->parameters(), adam);
+    GradientTrainee::begin({model_.smoother()->parameters(), {}}, options);
   }
 
   /// The loss of the held-out data with the networks the model has now. May throw NumericalError.
-  virtual double held_out() = 0;
+  virtual double held_out_now() = 0;
   /// A lane's state was lost.
   virtual void lanes_broke() {}
   /// Clears the gradients of what is not to be learned.
   virtual void hold_fixed_parameters(std::span<float>) const {}
 
+  std::optional<double> next_gradient(std::span<float> networks, std::span<double>) override {
+    const Measured measured = feed_->next(team_);
+    const engine::BatchResult result =
+        engine_->gradient(feed_->groups(), loss_scale(measured), networks);
+    if (result.failed_lanes > 0) lanes_broke();
+    hold_fixed_parameters(networks);
+    return batch_loss(measured, result, feed_->lanes());
+  }
+
   // The engine holds pointers to the model's networks: they are changed in place.
-  void set(std::span<const float> parameters) { model_.set_smoother_parameters(parameters); }
+  void set(const Parameters& parameters) override {
+    model_.set_smoother_parameters(parameters.networks);
+  }
+
+  double held_out(const Parameters& parameters) override {
+    const std::span<const float> now = model_.smoother()->parameters();
+    const std::vector<float> before(now.begin(), now.end());
+    set(parameters);
+    double loss = std::numeric_limits<double>::infinity();
+    try {
+      loss = held_out_now();
+    } catch (const NumericalError&) {
+    }
+    set({before, {}});
+    return loss;
+  }
+
+  void restart() override { feed_->restart(); }
 
   model::LearnedModel<float>& model_;
   ThreadTeam& team_;
   std::unique_ptr<Feed> feed_;
   std::unique_ptr<engine::BatchEngine<typename Feed::Group>> engine_;
-  std::unique_ptr<AveragedAdam<float>> networks_;
 };
 
 }  // namespace kalmia::train

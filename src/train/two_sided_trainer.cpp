@@ -47,7 +47,7 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
  private:
   bool recursive() const { return model_.smoother()->architecture().options.recursive(); }
 
-  double held_out() override {
+  double held_out_now() override {
     std::vector<double> nll(pieces_.size());
     if (recursive())
       for (int turn = 0; turn < kBlindEvery; ++turn) add_blind_nll(turn, nll);

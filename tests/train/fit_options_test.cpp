@@ -113,7 +113,7 @@ TEST(FitOptions, SmoothersMayNeedGaussianNoise) {
     o.model.smoother = smoother;
     o.validate();
   }
-  o.model.tails = "4";
+  o.model.tails = std::string("4");
   EXPECT_THROW(o.validate(), ConfigError);
   o.model.smoother = "recursive";
   o.validate();
