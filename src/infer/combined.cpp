@@ -7,7 +7,7 @@
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
 #include "infer/usable.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalman/student.hpp"
 #include "model/filters.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "infer/fusion_run.hpp"
 #include "infer/two_sided_run.hpp"
-#include "kalman/classical_smoother.hpp"
+#include "kalman/classical/smoother.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::infer {

@@ -9,7 +9,7 @@
 #include "base/random.hpp"
 #include "infer/filter_pass.hpp"
 #include "infer/refine.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 
 namespace kalmia::infer {
 namespace {

@@ -7,7 +7,7 @@
 #include "data/value_checks.hpp"
 #include "infer/leak.hpp"
 #include "infer/refine.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/text.hpp"
 

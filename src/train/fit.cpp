@@ -5,7 +5,7 @@
 
 #include "infer/model_impl.hpp"
 #include "kalmia/error.hpp"
-#include "train/calibration_stage.hpp"
+#include "train/calibration.hpp"
 #include "train/first_description.hpp"
 #include "train/fit_context.hpp"
 #include "train/fit_data.hpp"

@@ -10,7 +10,7 @@
 #include "kalmia/text.hpp"
 #include "model/filters.hpp"
 #include "model/smoothers.hpp"
-#include "train/name_list.hpp"
+#include "train/fit_data.hpp"
 
 namespace kalmia::train {
 namespace {

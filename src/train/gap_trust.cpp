@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "infer/filter_pass.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::train {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "infer/student_weights.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalmia/error.hpp"
 #include "model/state_size.hpp"
 #include "nn/softplus.hpp"

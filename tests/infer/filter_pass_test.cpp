@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "infer/infer_cases.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace kalmia::infer {

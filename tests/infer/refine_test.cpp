@@ -8,7 +8,7 @@
 
 #include "infer/infer_cases.hpp"
 #include "infer/student_weights.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "support/joint_posterior.hpp"
 
 namespace kalmia::infer {
