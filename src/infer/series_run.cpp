@@ -124,7 +124,7 @@ std::vector<std::vector<int>> SeriesRun::chunks() const {
   return result;
 }
 
-void SeriesRun::for_each_pass(const Wanted& wanted, const Take& take) {
+void SeriesRun::for_each_pass(const RequestedMoments& wanted, const Take& take) {
   for (const std::vector<int>& chunk : chunks()) {
     std::vector<Piece> pieces;
     for (const int s : chunk) pieces.push_back(scaled_.piece(scaled_.series(s)));

@@ -20,10 +20,10 @@ using VectorView = Eigen::Map<const Eigen::VectorXd>;
 const double kLargestLog = std::log(1000.0);
 constexpr int kGrid = 120;
 constexpr double kPrecision = 1e-7;
-// A factor whose logarithm is not known any better says nothing.
+// A factor is not determined if the standard error of its logarithm is larger than this.
 constexpr double kLargestError = 0.5;
 
-// Random changes that the response is averaged over, and their size in deviations of the noise.
+// Random changes that the response is averaged over, their size in standard deviations of noise.
 constexpr int kProbes = 4;
 constexpr double kProbeSize = 0.1;
 // Bounds of the logarithm of what the gain's covariance is multiplied by.
@@ -94,7 +94,7 @@ double loss(double log_s, const std::vector<Direction>& directions) {
   return sum;
 }
 
-// The least of a grid, then golden sections around it.
+// Takes the least value on a grid, then narrows its place down by golden sections.
 double best_log(const std::vector<Direction>& directions) {
   const double width = 2 * kLargestLog / kGrid;
   int best = 0;
@@ -243,7 +243,7 @@ std::vector<FitFactor> find_factors(const Model& model, const Dataset& data,
   for (const std::string& method : {std::string("linearized"), trained}) {
     if (method.empty()) continue;
     const SmoothOptions smoothing{.method = method == trained ? "auto" : method};
-    infer::Parts parts{.smoothed = true, .left_out = true};
+    infer::RequestedResults parts{.smoothed = true, .left_out = true};
     double width_error = 0;
     infer::RawAnalysis smoothed =
         infer::analyse_members(model.impl(), shown, threads, parts, smoothing);

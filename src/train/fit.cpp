@@ -85,7 +85,7 @@ FitResult fit_checked(const train::FitData& data, const FitOptions& options,
   summary.data = data_summary(fit, chosen, bound);
   summary.static_model = static_summary(fit, chosen);
 
-  // Networks on top of it, and a smoother on top of these.
+  // Networks are trained on top of it, and a smoother on top of these.
   const train::TrainingContext training{
       *chosen.data, fit.split(), options, team, [&](FitProgress& now) { return report(now); },
       bound};
@@ -105,7 +105,7 @@ FitResult fit_checked(const train::FitData& data, const FitOptions& options,
         summary.ensemble->members[static_cast<std::size_t>(member)].smoother = true;
   }
 
-  // What each needs in use.
+  // Each member learns what it needs in use.
   for (train::Member& member : members) {
     if (report.stopped()) break;
     member.model->set_gap_trust(
@@ -117,7 +117,7 @@ FitResult fit_checked(const train::FitData& data, const FitOptions& options,
                           summary.networks.kept || summary.has_smoother()),
       summary);
 
-  // All of them together.
+  // The members together are the model.
   model::Ensemble ensemble;
   for (train::Member& member : members) ensemble.members.push_back(std::move(member.model));
   ensemble.data = train::columns_of(fit);

@@ -14,10 +14,10 @@
 namespace kalmia::train {
 namespace {
 
-// With fewer values, static models are tried too that are wary of small process noise: they take
-// any that is below these shares of the usual step for suspiciously small.
+// With fewer values, static models are tried too whose process noise is regularised: noise below
+// these shares of the usual step counts as suspiciously small.
 constexpr double kFewValues = 5000;
-constexpr double kWary[] = {1, 10};
+constexpr double kSmallNoise[] = {1, 10};
 // They have to be better on held-out data by this much, for what is most likely is the better
 // guess.
 constexpr double kClearlyBetter = 0.01;
@@ -59,13 +59,13 @@ StaticResult fitted_with(const FitContext& fit, const model::ModelDescription& d
 // The noise of few data may be larger than what makes them most likely.
 BestStatic with_larger_noise(const FitContext& fit, const model::ModelDescription& description,
                              const ScaledData& data, StaticOptions options, BestStatic best) {
-  for (const double share : kWary) {
+  for (const double share : kSmallNoise) {
     if (fit.report.stopped() || fit.holdout.values > kFewValues) break;
     options.small_noise = share;
     try {
-      StaticResult wary = fitted_with(fit, description, data, options);
-      const double score = score_of(fit, wary, data);
-      if (score < best.score - kClearlyBetter) best = {std::move(wary), score, {}};
+      StaticResult regularised = fitted_with(fit, description, data, options);
+      const double score = score_of(fit, regularised, data);
+      if (score < best.score - kClearlyBetter) best = {std::move(regularised), score, {}};
     } catch (const NumericalError&) {
       continue;  // there is a good one
     }
@@ -101,8 +101,8 @@ BestStatic or_its_start(const FitContext& fit, const model::ModelDescription& de
 
 // Fits the static model of `description`, and where `tails` are to be learned those too. Then, as
 // long as the user does not stop the fit and there are data to hold out:
-// - With few data, fits that are wary of small process noise, which may predict better than what
-//   makes the data most likely.
+// - With few data, fits with regularised process noise, which may predict better than what makes
+//   the data most likely.
 // - With a user's equations, where the search began. The best of three stays: the result; noise
 //   that is fitted with the constants as they began; all as it began.
 // Throws NumericalError if not even the first could be computed.

@@ -16,7 +16,7 @@ namespace {
 
 using kalman::row_at;
 
-constexpr Wanted kAll{true, true, true};
+constexpr RequestedMoments kAll{true, true, true};
 
 std::string name(int) { return "a piece"; }
 
