@@ -22,6 +22,8 @@ struct Command {
 
 /// All of them, in the order they are listed to users.
 std::span<const Command> commands();
+/// What `kalmia --help` prints.
+std::string overview();
 
 void run_simulate(const Arguments& arguments);
 void run_fit(const Arguments& arguments);

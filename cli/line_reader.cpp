@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::cli {

@@ -6,17 +6,23 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/suggest.hpp"
 #include "command.hpp"
-#include "exit_codes.hpp"
 #include "interrupt.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/version.hpp"
 #include "output.hpp"
-#include "overview.hpp"
-#include "suggest.hpp"
 
 namespace kalmia::cli {
 namespace {
+
+// How the program ends.
+constexpr int kSuccess = 0;
+constexpr int kOther = 1;      // a file that cannot be read or written, no memory, the rest
+constexpr int kUsage = 2;      // wrong options or configuration
+constexpr int kData = 3;       // data or model files that cannot be used
+constexpr int kNumerical = 4;  // arithmetic that broke down
+constexpr int kSignal = 128;   // and the number of the signal that ended long work
 
 const Command& find_command(const std::string& name) {
   std::vector<std::string> known;

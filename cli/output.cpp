@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::cli {

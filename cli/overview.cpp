@@ -1,5 +1,4 @@
-#include "overview.hpp"
-
+// What `kalmia --help` prints.
 #include <fmt/format.h>
 
 #include <array>

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/suggest.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/instruction_set.hpp"
 #include "output.hpp"
 #include "places.hpp"
-#include "suggest.hpp"
 
 namespace kalmia::cli {
 namespace {

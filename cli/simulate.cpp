@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "base/suggest.hpp"
 #include "command.hpp"
 #include "kalmia/error.hpp"
 #include "output.hpp"
 #include "parser.hpp"
 #include "report.hpp"
-#include "suggest.hpp"
 
 namespace kalmia::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <utility>
 
-#include "descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/text.hpp"
 #include "report.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/suggest.hpp"
 #include "kalmia/error.hpp"
-#include "suggest.hpp"
 
 namespace kalmia::cli {
 namespace {
@@ -46,7 +46,7 @@ std::string TomlReader::suggestion(const std::string& name) const {
     if (known.starts_with(table) && known.find('.', table.size()) == std::string::npos)
       siblings.push_back(known.substr(table.size()));
   }
-  const std::string near = nearest(last, siblings);
+  const std::string near = kalmia::suggestion(last, siblings);
   return near.empty() ? "" : "; did you mean " + table + near + "?";
 }
 

@@ -7,9 +7,12 @@ The order is the first table in src/README.md, lowest layer first; the second ta
 header (include/kalmia) its layer. A failure is printed for
   - a folder in src/ that the table does not list, or whose state in the table is not true;
   - a public header that has no row in the second table, or a row that is not true;
+  - a file that src/README.md names (`infer/run.cpp`) and that does not exist;
   - a file in src/<layer> or a public header that includes a header of a later layer, public or not
     (as every single include is checked, none reaches a later layer by way of others);
   - a public header that includes anything but public headers and the standard library;
+  - a file of the program (cli/) that includes a header of the library that is neither public nor of
+    the lowest layer;
   - a source without its test tests/<layer>/<name>_test.cpp;
   - a test that mirrors no source.
 
@@ -27,33 +30,13 @@ from pathlib import Path
 
 # Sources tested by the test of another unit: {unit: (that unit, why)}.
 COVERED = {
-    "kalman/scratch": ("kalman/step", "sizes that the step's tests allocate by"),
-    "kalman/array": ("kalman/classical_linear", "the memory of the results"),
-    "kalman/classical_batch": ("kalman/classical_linear", "the loop of all classical filters"),
-    "kalman/classical_smoother": ("kalman/classical_linear", "reached by the smoothers alone"),
-    "kalman/classical_state": ("kalman/classical_linear", "the state of that loop"),
-    "kalman/classical_step": ("kalman/classical_linear", "one step of that loop"),
-    "kalman/matrix_checks": ("kalman/emission", "the checks an emission makes of its matrices"),
     "infer/member_stream": ("infer/stream", "one member's part of it"),
-    "infer/estimate": ("infer/model", "Model's filter and smoother"),
-    "infer/sample": ("infer/model", "Model's samples"),
-    "infer/forecast": ("infer/model", "Model's forecasts"),
-    "infer/series_run": ("infer/model", "what these three share"),
+    "infer/series_run": ("infer/estimate", "what filter, smoother, forecasts and samples share"),
     "train/smoother_trainee": ("train/two_sided_trainer", "what the smoothers' stages share"),
     "train/smoother_trainer": ("train/two_sided_trainer", "the stage around them"),
-    "train/fit_data": ("train/holdout", "the data that are held out of"),
     "train/first_description": ("train/fit", "what the static stage of a fit begins with"),
-    "train/best_static": ("train/fit_validation", "its choices show in whole fits"),
     "train/prior_choice": ("train/fit", "its choice shows in whole fits"),
-    "train/calibration_stage": ("train/members", "what it finds is a part of a whole fit"),
-    "train/name_list": ("train/fit_notes", "a list of names in these"),
     "infer/student_weights": ("infer/refine", "the weights of refined passes"),
-    "infer/scaled_data": ("train/training_data", "data as training reads them"),
-    "reproduce/classical_task": ("reproduce/lorenz_methods", "the raw measurements, and the errors that are tuned by"),
-    "reproduce/provenance": ("reproduce/result_json", "the part of the result that it makes"),
-    "audio/denoise_report": ("audio/denoise", "the report that it returns, as text and JSON"),
-    "model/ensemble": ("model/model_file", "what that file holds"),
-    "model/tensor_file": ("model/model_file", "the layout of that file"),
 }
 
 # Tests that span several sources and so mirror none, and why.
@@ -182,6 +165,14 @@ def check_public_layers(root, layers):
             yield f"include/{name}: no layer; give it a row in the table of public headers in src/README.md"
 
 
+def check_named_files(root, layers):
+    """The files that src/README.md names, from src/ or include/: `infer/run.cpp`, `kalmia/fit.hpp`."""
+    text = (root / "src/README.md").read_text()
+    for name in sorted(set(re.findall(r"[\w/]+/[\w-]+\.(?:cpp|hpp|h)\b", text))):
+        if name.split("/")[0] in layers and not (root / "src" / name).is_file():
+            yield f"src/README.md: names {name}, which does not exist"
+
+
 def check_public(root):
     for path in sources(root / "include"):
         where = path.relative_to(root)
@@ -192,6 +183,14 @@ def check_public(root):
                 continue
             yield (f"{where}:{number}: a public header includes {name}, but only the standard "
                    "library and other public headers are allowed")
+
+
+def check_program(root, layers):
+    for path in sources(root / "cli") if (root / "cli").is_dir() else ():
+        for number, _, name in includes(path):
+            if name.split("/")[0] in list(layers)[1:] and "/" in name:
+                yield (f"{path.relative_to(root)}:{number}: the program includes {name}, but it stands on "
+                       f"the public headers and {next(iter(layers))} alone")
 
 
 def compiled_with(root, layers, header):
@@ -319,7 +318,9 @@ def check(root):
     layers = read_layers(root)
     failures = []
     for part in (check_states(root, layers), check_public_layers(root, layers),
-                 check_order(root, layers), check_public(root), check_tests(root, layers)):
+                 check_named_files(root, layers),
+                 check_order(root, layers), check_public(root), check_program(root, layers),
+                 check_tests(root, layers)):
         failures.extend(part)
     return failures
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/random.hpp"
-#include "data/csv_reader.hpp"
+#include "data/csv.hpp"
 #include "kalmia/data.hpp"
 
 namespace kalmia::data {

@@ -7,7 +7,7 @@
 namespace kalmia::audio {
 namespace {
 
-// Of the variance: what a process is made noisier by, so that no prediction is perfect.
+// This share of the variance is added as white noise, so that no prediction is perfect.
 constexpr double kRidge = 1e-6;
 constexpr double kLeastVariance = 1e-20;
 
@@ -38,7 +38,7 @@ Autoregression autoregression(std::span<const double> autocovariance) {
 
 std::vector<double> autocovariance_of(std::span<const float> power, int order) {
   const std::size_t last = power.size() - 1, window = 2 * last;
-  // Of power to a variance: the inverse transform, and the sum of the squared window, window / 2.
+  // The scale from power to variance: the inverse transform over the sum of the squared window.
   const double scale = 2 / (static_cast<double>(window) * static_cast<double>(window));
   std::vector<double> result;
   for (int k = 0; k <= order; ++k) {

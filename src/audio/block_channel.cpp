@@ -38,7 +38,7 @@ void BlockChannel::finish() {
   while (noted_ * sizes_.block < frames_) note_block();
 }
 
-// `whole`: all of the window are samples, unless it reaches beyond the beginning.
+// `whole`: the whole window is samples, unless it reaches beyond the beginning.
 void BlockChannel::add_hop(bool whole) {
   std::vector<std::complex<float>>& frame = kept_.emplace_back(stft_.bins());
   stft_.forward_frame(window_.data(), frame.data());
@@ -54,34 +54,34 @@ void BlockChannel::note_block() {
   ++noted_;
 }
 
-BlockChannel::Piece BlockChannel::take_piece() {
+BlockChannel::ContextBlock BlockChannel::take_block() {
   const std::int64_t block = taken_ * sizes_.block;
   const std::int64_t block_end = std::min(frames_, block + sizes_.block);
   const std::int64_t begin = std::max<std::int64_t>(0, block - sizes_.context);
   const std::int64_t end = std::min(frames_, block + sizes_.block + sizes_.context);
-  Piece piece;
-  piece.frames = {static_cast<int>(end - begin), stft_.bins(), {}};
-  piece.frames.values.reserve(static_cast<std::size_t>(end - begin) * kept_.front().size());
+  ContextBlock taken;
+  taken.frames = {static_cast<int>(end - begin), stft_.bins(), {}};
+  taken.frames.values.reserve(static_cast<std::size_t>(end - begin) * kept_.front().size());
   for (std::int64_t t = begin; t < end; ++t) {
     const auto& frame = kept_[static_cast<std::size_t>(t - kept_begin_)];
-    piece.frames.values.insert(piece.frames.values.end(), frame.begin(), frame.end());
+    taken.frames.values.insert(taken.frames.values.end(), frame.begin(), frame.end());
   }
-  piece.noise_power = std::move(power_.front());
-  piece.first = static_cast<int>(block - begin);
-  piece.count = static_cast<int>(block_end - block);
+  taken.noise_power = std::move(power_.front());
+  taken.first = static_cast<int>(block - begin);
+  taken.count = static_cast<int>(block_end - block);
   power_.pop_front();
   ++taken_;
-  // What the next block does not see.
+  // Frames that the next block does not see are dropped.
   for (; kept_begin_ < block_end - sizes_.context && !kept_.empty(); ++kept_begin_)
     kept_.pop_front();
-  return piece;
+  return taken;
 }
 
-void BlockChannel::put_piece(const Piece& piece) {
+void BlockChannel::put_block(const ContextBlock& taken) {
   const int hop = stft_.hop();
   std::vector<float> frame(window_.size());
-  for (int t = piece.first; t < piece.first + piece.count; ++t) {
-    stft_.inverse_frame(piece.frames.frame(t).data(), frame.data());
+  for (int t = taken.first; t < taken.first + taken.count; ++t) {
+    stft_.inverse_frame(taken.frames.frame(t).data(), frame.data());
     for (std::size_t n = 0; n < frame.size(); ++n) sum_[n] += frame[n];
     // The first frames begin before the recording.
     if (++summed_ >= Stft::kOverlap) done_.insert(done_.end(), sum_.begin(), sum_.begin() + hop);

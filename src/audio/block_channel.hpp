@@ -15,8 +15,8 @@ namespace kalmia::audio {
 /// How a recording is cut, in frames.
 struct BlockSizes {
   int block = 256;
-  /// That networks see before and after a block: half a second, after which they have forgotten how
-  /// they began.
+  /// The frames that networks see before and after a block: half a second, after which they have
+  /// forgotten how they began.
   int context = 64;
   int look_ahead = 250;  ///< after a block that its noise is taken from; at least `context`
   int noise = 1000;      ///< that noise is taken from, ending with `look_ahead`
@@ -36,16 +36,16 @@ class BlockChannel {
   /// Blocks that can be taken.
   int ready() const { return static_cast<int>(power_.size()); }
   /// A block with its context, and its noise's power.
-  struct Piece {
+  struct ContextBlock {
     Spectrogram frames;
     std::vector<float> noise_power;
     int first = 0;  ///< frame that belongs to the block
     int count = 0;
   };
   /// The next one; there must be one.
-  Piece take_piece();
-  /// Pieces come back in their order.
-  void put_piece(const Piece& piece);
+  ContextBlock take_block();
+  /// Blocks come back in their order.
+  void put_block(const ContextBlock& block);
   /// Samples that are finished, each once.
   std::vector<float> take_samples();
 

@@ -138,7 +138,7 @@ class FileDenoiser {
     return progress_({stage, share, sound_seconds, left});
   }
 
-  // Of the clean recording, what it says of itself: that is enough to know whether it can be used.
+  // The header of the clean recording is enough to know whether it can be used.
   void check_clean() {
     const data::SoundInfo truth = data::SoundReader(options_.clean).info();
     const data::SoundInfo noisy = data::SoundReader(input_, raw_sound(options_)).info();

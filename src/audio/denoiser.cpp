@@ -10,9 +10,9 @@ namespace kalmia::audio {
 namespace {
 
 constexpr double kWindowSeconds = 0.032;
-// Before a block that its noise is taken from: four seconds.
+// The frames before a block that its noise is found in: four seconds.
 constexpr int kPastFrames = 500;
-// Powers of spectra of larger samples, over the least power of noise, are no floats any more.
+// The power spectra of larger samples, over the least power of noise, would overflow a float.
 constexpr float kLargestSample = 1e9f;
 
 void check(const DenoiserOptions& o, const GainModel* model) {
@@ -94,20 +94,20 @@ std::vector<float> Denoiser::work(int fewest) {
     const auto blocks = static_cast<std::size_t>(std::min(together_, channels_[0].ready()));
     std::vector<Spectrogram> frames(blocks * C);
     std::vector<std::vector<float>> power(blocks * C);
-    std::vector<BlockChannel::Piece> pieces(blocks * C);
+    std::vector<BlockChannel::ContextBlock> taken(blocks * C);
     each_channel([&](std::size_t c) {
       for (std::size_t i = c * blocks; i < (c + 1) * blocks; ++i) {
-        pieces[i] = channels_[c].take_piece();
-        frames[i] = std::move(pieces[i].frames);
-        power[i] = std::move(pieces[i].noise_power);
+        taken[i] = channels_[c].take_block();
+        frames[i] = std::move(taken[i].frames);
+        power[i] = std::move(taken[i].noise_power);
       }
     });
     suppressor_.apply(frames, power, team_);
     std::vector<std::vector<float>> samples(C);
     each_channel([&](std::size_t c) {
       for (std::size_t i = c * blocks; i < (c + 1) * blocks; ++i) {
-        pieces[i].frames = std::move(frames[i]);
-        channels_[c].put_piece(pieces[i]);
+        taken[i].frames = std::move(frames[i]);
+        channels_[c].put_block(taken[i]);
       }
       samples[c] = channels_[c].take_samples();
     });

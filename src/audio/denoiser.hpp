@@ -17,8 +17,8 @@ struct DenoiserOptions {
   int channels = 1;
   SuppressorOptions suppress;
   double look_ahead = 2;  ///< seconds after a block that its noise is taken from
-  /// Blocks that are collected before they are worked on together; 1: as soon as there is one. 0:
-  /// that each thread has a channel of one.
+  /// Blocks that are collected before they are worked on together; 1: each at once. 0:
+  /// as many as give each thread a channel of one.
   int together = 0;
   std::vector<float> noise_power = {};  ///< known beforehand, of all channels; empty: found
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSharpest = 0.98;  // radius of a pole
 constexpr int kSettling = 200;      // samples until the start is forgotten: 0.98^200 = 0.02
-// Of recordings get noise that stays, and noise that moves.
+// The shares of recordings that get steady noise, and noise whose level moves.
 constexpr double kSteady = 0.2, kMoving = 0.25;
 constexpr double kLowestDb = -15, kHighestDb = 0;  // of what is added, over `level`
 // Noise that moves has a level of exp(depth v), with v standard normal every so many samples and

@@ -30,7 +30,7 @@ void check_sizes(const GainSizes& sizes, const model::TensorReader& file) {
   if (sizes.window < 8 || sizes.window % Stft::kOverlap != 0 || sizes.width > sizes.window / 2 + 1)
     file.refuse("frames of " + std::to_string(sizes.window) + " samples and bands of " +
                 std::to_string(sizes.width) + " bins, which do not fit; it is damaged");
-  // Encoders and decoder, without their smaller parts.
+  // The parameters of encoders and decoder, without their smaller parts.
   const double hidden = sizes.hidden;
   double numbers = 6 * hidden * hidden, rows = 2 * hidden;
   for (const int each : sizes.decoder) {

@@ -22,7 +22,7 @@ constexpr std::size_t kMostPieces = 256;
 // One of so many pieces is held out. They are looked at often, so that not many are.
 constexpr std::size_t kHeldOutEvery = 4, kMostHeldOut = 16;
 constexpr double kSilence = 1e-5;
-// Networks that know speech already shall not forget it.
+// The rate is low: networks that know speech already must not forget it.
 constexpr double kLearningRate = 1e-3;
 constexpr int kTimedUpdates = 5, kFewestUpdates = 20, kMostUpdates = 5000;
 
@@ -119,7 +119,7 @@ DenoiseFit fit_gains(GainModel& model, const std::string& source, data::SoundRea
   training.seed = options.seed;
   training.learning_rate = kLearningRate;
   training.batch = kBatch;
-  // How long an update takes is found by some on a copy.
+  // Some updates of a copy show how long an update takes.
   training.updates = kTimedUpdates;
   GainModel copy(model.sizes(), model.parameters());
   const double timed = train_gains(copy, data.training, data.held_out, training, team, {}).seconds;

@@ -61,7 +61,7 @@ struct GainPass {
           const std::ptrdiff_t at = k * panel(gains()) + panel(f) + lane;
           const Line<T> g = gain(place, at);
           const Line<T> slope = g * (broadcast(T(1)) - g);
-          // Not by a product with 0: a lane that is left out may hold anything.
+          // A product with 0 would not do: a lane that is left out may hold anything.
           store(
               select(nonzero(twice),
                      twice * slope * (load(in.square + at) * g - load(in.product + at)), zero<T>()),

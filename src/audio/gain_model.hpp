@@ -36,7 +36,7 @@ class GainModel {
   /// refused.
   static constexpr int kFeatures = 2;
 
-  /// With parameters to start from.
+  /// Draws parameters to start from.
   GainModel(const GainSizes& sizes, std::uint64_t seed);
   GainModel(const GainSizes& sizes, std::span<const float> parameters);
 

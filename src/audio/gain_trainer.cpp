@@ -55,7 +55,7 @@ Bands choose_bands(int bands, RandomStream& random) {
   }
   const int others = bands - kLow, count = std::min(kLow, others);
   for (int k = 0; k < count; ++k) {
-    // One of each of kLow stretches.
+    // One band is drawn from each of kLow equal ranges.
     const int from = kLow + others * k / count, to = kLow + others * (k + 1) / count;
     chosen.index.push_back(from +
                            static_cast<int>(random.below(static_cast<std::uint64_t>(to - from))));

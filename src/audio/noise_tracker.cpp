@@ -7,9 +7,9 @@
 namespace kalmia::audio {
 namespace {
 
-// Of all frames. Speech that goes on for seconds leaves fewer pauses than a single word does.
+// The share of all frames. Speech that goes on for seconds leaves fewer pauses than a word does.
 constexpr double kQuietShare = 0.15;
-// Quiet frames are many here.
+// There are many quiet frames here, so that few rounds are enough.
 constexpr int kRounds = 2;
 // A short sound must not be quiet as a whole.
 constexpr int kFewest = 4;

@@ -47,4 +47,9 @@ std::string suggestion(std::string_view wrong, std::span<const std::string> know
   return best;
 }
 
+std::string did_you_mean(std::string_view wrong, std::span<const std::string> known) {
+  const std::string meant = suggestion(wrong, known);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
+
 }  // namespace kalmia

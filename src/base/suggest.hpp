@@ -12,4 +12,7 @@ namespace kalmia {
 /// neighbour; case does not count. Of equally near names the first is taken.
 std::string suggestion(std::string_view wrong, std::span<const std::string> known);
 
+/// "; did you mean <suggestion>?", to end a message with, or nothing if no known name is near.
+std::string did_you_mean(std::string_view wrong, std::span<const std::string> known);
+
 }  // namespace kalmia

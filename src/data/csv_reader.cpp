@@ -1,8 +1,7 @@
-#include "data/csv_reader.hpp"
-
 #include <vector>
 
 #include "data/columns.hpp"
+#include "data/csv.hpp"
 #include "data/csv_rows.hpp"
 #include "data/series_assembler.hpp"
 #include "data/text_number.hpp"

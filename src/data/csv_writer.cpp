@@ -1,11 +1,10 @@
-#include "data/csv_writer.hpp"
-
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <cmath>
 #include <iterator>
 
+#include "data/csv.hpp"
 #include "kalmia/text.hpp"
 
 namespace kalmia::data {

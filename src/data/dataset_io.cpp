@@ -6,8 +6,7 @@
 
 #include "base/atomic_file.hpp"
 #include "data/audio.hpp"
-#include "data/csv_reader.hpp"
-#include "data/csv_writer.hpp"
+#include "data/csv.hpp"
 #include "data/file_bytes.hpp"
 #include "data/format.hpp"
 #include "data/json_lines.hpp"

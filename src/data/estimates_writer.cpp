@@ -1,7 +1,7 @@
 // write_estimates of model.hpp.
 #include "base/atomic_file.hpp"
 #include "data/audio.hpp"
-#include "data/csv_writer.hpp"
+#include "data/csv.hpp"
 #include "data/format.hpp"
 #include "data/json_lines.hpp"
 #include "data/npz.hpp"

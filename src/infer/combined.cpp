@@ -7,7 +7,7 @@
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
 #include "infer/usable.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalman/student.hpp"
 #include "model/filters.hpp"
 
@@ -130,9 +130,9 @@ Innovations left_out_of(const model::LearnedModel<float>& model, const FilterPas
   return out;
 }
 
-// `noise`: with K R K'.
+// `noise`: whether K R K' is computed, too.
 MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& data, int threads,
-                      const Parts& parts, const SmoothOptions& smoothing, bool noise) {
+                      const RequestedResults& parts, const SmoothOptions& smoothing, bool noise) {
   SeriesRun run(model, data, threads);
   MemberResult result;
   Analysis& analysis = result.raw.analysis;
@@ -189,9 +189,9 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
   return result;
 }
 
-// The same of the data's own steps, where long ones were cut up on the way.
+// The same for the data's own steps: long ones, which were cut up on the way, are whole again.
 MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& data, int threads,
-                        const Parts& parts, const SmoothOptions& smoothing, bool noise) {
+                        const RequestedResults& parts, const SmoothOptions& smoothing, bool noise) {
   const model::EvenSteps even = even_steps(model, data);
   MemberResult result = run_even(model, even.data(), threads, parts, smoothing, noise);
   if (!even.changed()) return result;
@@ -277,7 +277,7 @@ bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothin
 }
 
 RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int threads,
-                            const Parts& parts, const SmoothOptions& smoothing) {
+                            const RequestedResults& parts, const SmoothOptions& smoothing) {
   check_one_noise(model, data);
   smoothing.validate(model.trained_smoother());
   if (smoothing.iterations > 0 && !model.first().description().recursive())
@@ -303,7 +303,7 @@ RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int t
   std::vector<std::vector<std::vector<double>>> nll;
   int count = 0, smoothed = 0;
   for (const auto& member : members) {
-    Parts wanted = parts;
+    RequestedResults wanted = parts;
     wanted.smoothed = parts.smoothed && (!networks || member->smoother() != nullptr);
     wanted.left_out = parts.left_out && wanted.smoothed;
     MemberResult one = run_member(*member, data, threads, wanted, of_members, noise);
@@ -364,7 +364,7 @@ Analysis calibrated(const Model& model, RawAnalysis raw, const SmoothOptions& sm
   return analysis;
 }
 
-Analysis analyse(const Model& model, const Dataset& data, int threads, Parts parts,
+Analysis analyse(const Model& model, const Dataset& data, int threads, RequestedResults parts,
                  const SmoothOptions& smoothing) {
   parts.innovations = parts.innovations || model.impl().calibration.has_value();
   Analysis analysis =

@@ -7,7 +7,8 @@
 
 namespace kalmia::infer {
 
-struct Parts {
+/// Which results an analysis is asked for.
+struct RequestedResults {
   bool filtered = false;
   bool smoothed = false;
   bool innovations = false;
@@ -23,17 +24,17 @@ struct RawAnalysis {
   /// y[k] minus what the smoother says of it from all other measurements, and its covariance;
   /// components that are missing are NaN, and their rows and columns 0.
   std::vector<Innovations> left_out;
-  /// With them, of each step: the trace of d (H z) / dy that the covariances stand for.
+  /// With left_out, for each step: the trace of d (H z) / dy that the covariances stand for.
   std::vector<std::vector<double>> own_gain;
 };
 
 /// Runs all members over the data. The log-likelihood of several is that of the mixture of their
 /// predictions, with equal weights at every step.
 RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int threads,
-                            const Parts& parts, const SmoothOptions& smoothing);
+                            const RequestedResults& parts, const SmoothOptions& smoothing);
 
-/// The factors of a calibrated model were found for one noise. Throws ConfigError if it is, and the
-/// data say how noisy each value is.
+/// The factors of a calibrated model were found for one noise. Throws ConfigError if the model is
+/// calibrated and the data say how noisy each value is.
 void check_one_noise(const Model::Impl& model, const Dataset& data);
 
 /// The smoother that `smoothing` asks for has networks of its own. They do not know the noise of
@@ -44,8 +45,8 @@ bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothin
 /// that of the innovations. `raw` must have what is asked for, with innovations if there is one.
 Analysis calibrated(const Model& model, RawAnalysis raw, const SmoothOptions& smoothing);
 
-/// Both in one: what users get.
-Analysis analyse(const Model& model, const Dataset& data, int threads, Parts parts,
+/// Does both in one call; its result is what users get.
+Analysis analyse(const Model& model, const Dataset& data, int threads, RequestedResults parts,
                  const SmoothOptions& smoothing = {});
 
 }  // namespace kalmia::infer

@@ -6,7 +6,7 @@
 
 #include "infer/fusion_run.hpp"
 #include "infer/two_sided_run.hpp"
-#include "kalman/classical_smoother.hpp"
+#include "kalman/classical/smoother.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::infer {
@@ -40,7 +40,7 @@ RowMatrix root_of(const RowMatrix& P) {
 }  // namespace
 
 FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
-                    const Wanted& wanted, ThreadTeam& team,
+                    const RequestedMoments& wanted, ThreadTeam& team,
                     const std::function<std::string(int piece)>& name,
                     const RunSettings& settings) {
   FilterPass pass;
@@ -227,7 +227,7 @@ void smooth_pass(FilterPass& pass, ThreadTeam& team,
     try {
       smooth(kalman::kAllLaneBits);
     } catch (const NumericalError&) {
-      // Which of them it was shows when they run one by one.
+      // They run again one by one, which shows which of them broke down.
       for (int b = 0; b < plan.count; ++b) try {
           smooth(lanes::LaneBits{1} << b);
         } catch (const NumericalError&) {

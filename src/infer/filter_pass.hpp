@@ -25,7 +25,7 @@ struct FilterPass {
 /// Filters the pieces. Rows beyond a piece's length are not set. Throws NumericalError that begins
 /// with `name(piece)` and the step; so does smooth_pass.
 FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
-                    const Wanted& wanted, ThreadTeam& team,
+                    const RequestedMoments& wanted, ThreadTeam& team,
                     const std::function<std::string(int piece)>& name,
                     const RunSettings& settings = {});
 

@@ -52,7 +52,7 @@ void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
 }
 
 void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionPiece> pieces,
-                const Wanted& wanted, ThreadTeam& team, const FusionSink& sink,
+                const RequestedMoments& wanted, ThreadTeam& team, const FusionSink& sink,
                 const std::function<std::string(int piece)>& name) {
   const auto last_step = [&](int piece) {
     return pieces[static_cast<std::size_t>(piece)].steps - 1;

@@ -35,7 +35,7 @@ void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
 /// prediction, x_filt and P_filt the smoothed state's. Throws NumericalError, naming the piece.
 using FusionSink = std::function<void(int piece, int last, int count, const LaneMoments& moments)>;
 void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionPiece> pieces,
-                const Wanted& wanted, ThreadTeam& team, const FusionSink& sink,
+                const RequestedMoments& wanted, ThreadTeam& team, const FusionSink& sink,
                 const std::function<std::string(int piece)>& name);
 
 }  // namespace kalmia::infer

@@ -75,7 +75,7 @@ Future future_of(const model::ModelDescription& model, const SeriesRun& run, con
   if (rows == nullptr || rows->time_kind == TimeKind::None) {
     future.dt_ratio.assign(static_cast<std::size_t>(horizon), run.dt() / model.dt);
     if (data.time_kind != TimeKind::None) {
-      // NaN for a series that never began.
+      // A series that never began has the time NaN.
       const double last = series.t.empty() ? std::nan("") : series.t.back();
       for (int i = 1; i <= horizon; ++i) future.t.push_back(last + i * run.dt());
     }

@@ -98,7 +98,7 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const doubl
         group.trust.data()[at(features.state_dim()) + n * group.lanes] = 1;
       if (!group.lost.empty()) group.lost.data()[at(1)] = 0;
     }
-    // A recurrent filter has nothing else to go by in a gap.
+    // In a gap a recurrent filter has nothing else than the centre.
     if (!model.description().recursive()) features.seen_centre(memory.data(), centre, group.lanes);
     features.drive_to(dt_ratio, u, input, group.lanes);
   }

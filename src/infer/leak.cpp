@@ -9,7 +9,7 @@
 namespace kalmia::infer {
 namespace {
 
-// In deviations of the noise.
+// By how many standard deviations of the noise a value is moved.
 constexpr double kStep = 0.25;
 
 // A value that is moved.
@@ -20,7 +20,7 @@ struct Moved {
   double by = 0;
 };
 
-// What a run moves: a step in every stride, its channels in turn.
+// What a run moves: one step in every stride; its channels take turns.
 std::vector<Moved> moved_in(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
                             int run, int runs) {
   const auto M = static_cast<std::size_t>(model.meas_dim());
@@ -31,7 +31,7 @@ std::vector<Moved> moved_in(const model::LearnedModel<float>& model, std::span<c
     for (int k = run * kLeakStride / runs; k < pieces[p].steps; k += kLeakStride, ++turn) {
       const std::size_t c = turn % M;
       const double sign = random.uniform() < 0.5 ? -1 : 1;
-      // The first that is measured, of those that are this stride's and this run's.
+      // This is the first measured step among those of this stride and this run.
       int at = k;
       const int end = std::min(k + kLeakStride / runs, pieces[p].steps);
       while (at < end && std::isnan(pieces[p].y[static_cast<std::size_t>(at) * M + c])) ++at;

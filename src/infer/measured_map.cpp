@@ -5,7 +5,7 @@
 namespace kalmia::infer {
 namespace {
 
-// Of a sum, relative to the sum of its terms without their signs.
+// The rounding error of a sum, relative to the sum of its terms' absolute values.
 constexpr double kRounding = 1e-9;
 
 }  // namespace
@@ -71,7 +71,7 @@ void congruence(int rows, int dim, const double* G, const double* P, double* out
           size += std::abs(term);
         }
       }
-      // Of a difference that is known exactly only rounding is left.
+      // Where the difference is zero in exact arithmetic, only rounding is left of it.
       if (i == j && sum < 0 && sum >= -kRounding * size) sum = 0;
       out[i * K + j] = out[j * K + i] = sum;
     }

@@ -11,8 +11,8 @@
 namespace kalmia::infer {
 
 /// What a series remembers of one member is floats (h and the features) and doubles (whether the
-/// series has started, the last values, the inputs, the centre, its trust, x and P;
-/// how far it is lost).
+/// series has started, the last values, the inputs, the centre and its trust, x and P, and how far
+/// the filter has lost its way).
 struct MemberStream {
   /// The model must outlive the stream.
   explicit MemberStream(const model::LearnedModel<float>& model);

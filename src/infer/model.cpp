@@ -67,7 +67,7 @@ Estimates Model::measured(const Estimates& states) const {
   return result;
 }
 
-// That of a mixture is the mean of its members'. All have the same tails.
+// The noise of a mixture is the mean of its members'. All have the same tails.
 std::vector<double> Model::noise() const {
   std::vector<double> R;
   int count = 0;

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "infer/student_weights.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 
 namespace kalmia::infer {
 namespace {

@@ -8,7 +8,7 @@ namespace kalmia::infer {
 struct Refinement {
   /// Passes, at most, with the expert map and the emission linearised at the smoothed means: each
   /// is a Gauss-Newton step towards the most likely trajectory. They end when no mean moves by more
-  /// than a thousandth of its deviation.
+  /// than a thousandth of its standard deviation.
   int iterations = 0;
   /// The process noise of those passes over the filter's, reached by steps of 1/3, or of less where
   /// the last pass would come before it. A filter's noise also covers what its linearisation, at

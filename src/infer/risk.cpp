@@ -9,14 +9,14 @@
 #include "base/random.hpp"
 #include "infer/filter_pass.hpp"
 #include "infer/refine.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 
 namespace kalmia::infer {
 namespace {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// s of the comment in the header.
+// This is s of the comment in the header.
 constexpr double kStep = 0.25;
 
 // Noise of all values (steps x M) of each piece, with covariance R, or as their weights say.
@@ -46,7 +46,7 @@ struct Estimated {
   std::vector<std::vector<double>> y, variance;
 };
 
-// After y has moved by `times` this noise.
+// The estimates after `times` this noise was added to y.
 Estimated estimated(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
                     RiskOf estimator, const std::vector<std::vector<double>>& noise, double times,
                     ThreadTeam& team) {
@@ -91,8 +91,8 @@ Estimated estimated(const model::LearnedModel<float>& model, std::span<const Pie
   return result;
 }
 
-// Of a residual u in units of the noise: what stands for u^2 and for the 2 before dy_s / dy, and
-// what the estimate is divided by.
+// The terms of a residual u in units of the noise: what stands for u^2 and for the 2 before
+// dy_s / dy, and what the estimate is divided by.
 struct Terms {
   double square, slope, divisor;
 };

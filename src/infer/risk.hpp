@@ -20,7 +20,7 @@ enum class RiskOf { Filtered, Linearized, Networks };
 struct Risk {
   double error = 0;    ///< estimated mean square
   double claimed = 0;  ///< mean variance that the estimator states
-  /// Of each value that counts, in order: its part of the estimate, whose mean is `error`.
+  /// The part of the estimate that each counted value has, in order; their mean is `error`.
   std::vector<double> parts;
 };
 

@@ -20,7 +20,7 @@ std::string step_place(const std::string& name, int step) {
 
 template <typename T>
 void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> pieces,
-                const Wanted& wanted, ThreadTeam& team, const Sink& sink,
+                const RequestedMoments& wanted, ThreadTeam& team, const Sink& sink,
                 const std::function<std::string(int piece)>& name, const RunSettings& settings) {
   const bool irregular = std::any_of(pieces.begin(), pieces.end(),
                                      [](const Piece& piece) { return piece.dt_ratio != nullptr; });
@@ -53,10 +53,10 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
 }
 
 template void run_filter<float>(const model::LearnedModel<float>&, std::span<const Piece>,
-                                const Wanted&, ThreadTeam&, const Sink&,
+                                const RequestedMoments&, ThreadTeam&, const Sink&,
                                 const std::function<std::string(int)>&, const RunSettings&);
 template void run_filter<double>(const model::LearnedModel<double>&, std::span<const Piece>,
-                                 const Wanted&, ThreadTeam&, const Sink&,
+                                 const RequestedMoments&, ThreadTeam&, const Sink&,
                                  const std::function<std::string(int)>&, const RunSettings&);
 
 }  // namespace kalmia::infer

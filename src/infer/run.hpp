@@ -27,7 +27,7 @@ std::string step_place(const std::string& name, int step);
 /// NumericalError; `name(piece)` says which it is.
 template <typename T>
 void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> pieces,
-                const Wanted& wanted, ThreadTeam& team, const Sink& sink,
+                const RequestedMoments& wanted, ThreadTeam& team, const Sink& sink,
                 const std::function<std::string(int piece)>& name,
                 const RunSettings& settings = {});
 

@@ -39,8 +39,8 @@ class ScaledData {
  public:
   /// `dt`: the usual length of a step.
   ScaledData(const Dataset& data, const model::Units& units, double dt);
-  /// Takes the noise of each value from the data, if they say it: weights of noise whose deviations
-  /// are `noise_std` (M, in the user's units).
+  /// Takes the noise of each value from the data, if they say it, as weights of noise whose
+  /// standard deviations are `noise_std` (M, in the user's units).
   void set_weights(const Dataset& data, const std::vector<double>& noise_std);
 
   int meas_dim() const { return meas_dim_; }
@@ -81,7 +81,7 @@ class ScaledData {
   int series_count() const { return static_cast<int>(y_.size()); }
   /// The measured values of one step, M numbers.
   Measured measured(const double* y) const;
-  /// Those of a stretch.
+  /// The measured values of a stretch.
   Measured measured(const Stretch& stretch) const;
 
  private:

@@ -7,7 +7,7 @@
 #include "data/value_checks.hpp"
 #include "infer/leak.hpp"
 #include "infer/refine.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/text.hpp"
 
@@ -124,7 +124,7 @@ std::vector<std::vector<int>> SeriesRun::chunks() const {
   return result;
 }
 
-void SeriesRun::for_each_pass(const Wanted& wanted, const Take& take) {
+void SeriesRun::for_each_pass(const RequestedMoments& wanted, const Take& take) {
   for (const std::vector<int>& chunk : chunks()) {
     std::vector<Piece> pieces;
     for (const int s : chunk) pieces.push_back(scaled_.piece(scaled_.series(s)));

@@ -22,7 +22,7 @@ class SeriesRun {
   /// Filters all series, some at a time so that memory stays bounded, and hands over each pass with
   /// the series in it.
   using Take = std::function<void(FilterPass& pass, const std::vector<int>& series)>;
-  void for_each_pass(const Wanted& wanted, const Take& take);
+  void for_each_pass(const RequestedMoments& wanted, const Take& take);
   /// The smoother over a pass, with messages that name these series: the one that `options` ask
   /// for.
   void smooth(FilterPass& pass, const std::vector<int>& series, const SmoothOptions& options);

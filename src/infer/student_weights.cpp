@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 
 namespace kalmia::infer {
 

@@ -81,7 +81,7 @@ void fill_two_sided(const model::LearnedModel<float>& model, int lane, const Lan
     return static_cast<std::ptrdiff_t>(k) * rows * group.lanes + lane;
   };
 
-  // Forwards: what the filter would read, and the nearest values before each step.
+  // Forwards the networks read what the filter would, and the nearest values before each step.
   Nearest past(memory);
   fill_forwards(model, lane, window, memory, group);
   std::vector<double> values, distances;
@@ -92,7 +92,7 @@ void fill_two_sided(const model::LearnedModel<float>& model, int lane, const Lan
     distances.insert(distances.end(), past.distance.begin(), past.distance.end());
   }
 
-  // Backwards: the same of the future, and the centre between the two.
+  // Backwards they read the same of the future, and the centre lies between the two.
   LaneMemory later = empty_memory(model.meas_dim());
   Nearest future(later);
   std::vector<double> seen(M);
@@ -113,7 +113,7 @@ void fill_two_sided(const model::LearnedModel<float>& model, int lane, const Lan
 }
 
 void run_two_sided(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
-                   const Wanted& wanted, ThreadTeam& team, const Sink& sink,
+                   const RequestedMoments& wanted, ThreadTeam& team, const Sink& sink,
                    const std::function<std::string(int piece)>& name) {
   const bool irregular = std::any_of(pieces.begin(), pieces.end(),
                                      [](const Piece& piece) { return piece.dt_ratio != nullptr; });

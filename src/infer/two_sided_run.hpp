@@ -30,7 +30,7 @@ inline constexpr int kMargin = 64;
 /// those of x[k] given all but y[k], x_filt and P_filt the smoothed state's. Throws NumericalError,
 /// naming the piece.
 void run_two_sided(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
-                   const Wanted& wanted, ThreadTeam& team, const Sink& sink,
+                   const RequestedMoments& wanted, ThreadTeam& team, const Sink& sink,
                    const std::function<std::string(int piece)>& name);
 
 }  // namespace kalmia::infer

@@ -19,7 +19,7 @@
 namespace kalmia::infer {
 
 /// Which moments a run is asked for.
-struct Wanted {
+struct RequestedMoments {
   bool predicted = false;
   bool filtered = false;
   bool transition = false;  ///< F and Q
@@ -72,7 +72,7 @@ struct WindowRunner {
   Buffer<double> x_pred, P_pred, x_filt, P_filt, F, Q, nll;
 
   /// `group` is the caller's to prepare.
-  WindowRunner(const typename Group::Head::Model& model, const Wanted& wanted, int steps,
+  WindowRunner(const typename Group::Head::Model& model, const RequestedMoments& wanted, int steps,
                int lanes) {
     const auto volume = [&](bool is_wanted, int rows) {
       return is_wanted ? static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows) *
@@ -99,13 +99,13 @@ struct WindowRunner {
 template <typename Group>
 struct WindowRun {
   typename Group::Head::Model model;
-  Wanted wanted;
+  RequestedMoments wanted;
   std::vector<int> steps;   ///< of each piece
   int window = kRunWindow;  ///< steps at a time
   /// Makes room in a group for windows of so many steps and lanes.
   std::function<void(int steps, int lanes, Group&)> prepare;
   /// A function that fills the lanes of one group of pieces: step i of a window in `lane` with step
-  /// `at` of `piece`, counted in the direction of the run. Made anew for each group.
+  /// `at` of `piece`, counted in the direction of the run. It is made for each group.
   using Fill = std::function<void(int i, int lane, int piece, int at, Group&)>;
   std::function<Fill(std::size_t pieces)> start;
   /// Whether step `at` of a piece can only be filled once the state before it is in the group's

@@ -1,7 +1,7 @@
 // A line of lanes: 64 bytes of independent numbers, 16 floats or 8 doubles, that go through
 // the same arithmetic. It is one register with AVX-512, two with AVX2, four with 128 bits; code
-// written on lines does not see the difference. Everything in the lane kernels is built on this
-// file, and only this file and math-inl.h speak to Highway directly.
+// written on lines does not see the difference. All lane kernels are built on this file. Beside it,
+// math-inl.h, cholesky-inl.h, dense-inl.h and expr/line_functions-inl.h call Highway directly.
 //
 // Included once per instruction set (see hwy/foreach_target.h); all names live in a namespace
 // of that instruction set, so that no template can be shared between two of them.

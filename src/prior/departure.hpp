@@ -6,7 +6,7 @@
 namespace kalmia::prior {
 
 /// Adds the departure that `spec` asks for (std 0: none) to the draft's map, with a parameter for
-/// each coefficient, zero to begin with and pulled towards zero.
+/// each coefficient, which starts at zero and is regularised towards it.
 ///
 /// Degree 1: F += D. Higher: the map is x' = F(x) x + e + p(x), linearised at x, where
 ///

@@ -25,7 +25,7 @@ struct StateKind {
 
 /// A parameter of an expert and what is known of it before there are data.
 struct ExpertParameter : Parameter {
-  /// Standard deviation of its departure from `value`; infinite: no pull towards it.
+  /// Standard deviation of its departure from `value`; infinite: no regularisation.
   double prior_std = std::numeric_limits<double>::infinity();
 };
 
@@ -38,7 +38,7 @@ struct Expert {
   /// The map is written in the user's units. Otherwise it holds whatever the unit and the origin of
   /// a channel, with derivatives per time step, and the states may be scaled.
   bool physical = false;
-  /// Of states with channel -1: mean and standard deviation before the first measurement.
+  /// Mean and standard deviation before the first measurement, of states with channel -1.
   std::vector<InitialState> initial;
   std::vector<ExpertParameter> parameters;
   std::shared_ptr<const kalman::TransitionMap> map;
@@ -69,20 +69,20 @@ struct StateFrame {
 /// Which expert a user asks for.
 struct ExpertSpec {
   PriorKind kind = PriorKind::ConstantPosition;
-  /// Of integrated_priors(); none and 0: as in the paper.
+  /// How integrated_priors() are integrated; none and 0: as in the paper.
   Integration integration;
-  /// Of ar; 0: two.
+  /// The lags of `ar`; 0: two.
   int lags = 0;
   /// Of a user's own equations.
   System system;
-  /// Learn a departure from the map, pulled towards none with this standard deviation; 0: the map
-  /// as it is. States that the map moves independently of where they are (a position) stay so.
+  /// Learn a departure from the map, regularised by this standard deviation about zero; 0: no
+  /// departure. States that the map moves independently of where they are (a position) stay so.
   double departure = 0;
   /// 1: a constant matrix; more: polynomials of the states of this degree (departure.hpp), written
   /// in `frame`.
   int degree = 1;
   StateFrame frame;
-  /// Of none: states beside the measured channels.
+  /// The states of `none` beside the measured channels.
   int latent = 0;
 };
 

@@ -21,8 +21,6 @@ using Plan = LinearFlowMap::Plan;
 using Entry = LinearFlowMap::Entry;
 using D = ln::Line<double>;
 
-// Doublings at most: beyond 2^60 parts of a step no double tells steps apart.
-constexpr int kMostDoublings = 60;
 // The series are cut off where |A| h is at most this: the first term that is left out of Q,
 // (2 |A| h)^13 / 13!, is below rounding.
 constexpr double kSeriesReach = 0.25;
@@ -111,7 +109,7 @@ int halve_steps(const Plan& plan, const double* dt, const Work& w) {
   for (int b = 0; b < kLanes; ++b) {
     const double reach = size * std::abs(dt[b]) / kSeriesReach;
     const int count =
-        plan.nilpotent || !(reach > 1) ? 0 : std::min(kMostDoublings, std::ilogb(reach) + 1);
+        plan.nilpotent || !(reach > 1) ? 0 : std::min(Plan::kMostDoublings, std::ilogb(reach) + 1);
     w.count[b] = count;
     w.h[b] = std::ldexp(dt[b], -count);
     most = std::max(most, count);
@@ -331,7 +329,6 @@ namespace {
 constexpr int kLanes = lanes::kLineLanes<double>;
 // Terms that a series has where it does not end by itself; see kSeriesReach.
 constexpr int kTerms = 12;
-constexpr int kDoublings = 60;
 
 bool has(const std::vector<LinearFlowMap::Entry>& entries, int row, int col) {
   return std::any_of(entries.begin(), entries.end(), [=](const LinearFlowMap::Entry& each) {
@@ -386,7 +383,8 @@ Nodes entries_of(const LinearFlowMap::Plan& plan, const Nodes& A) {
 
 int work_lines(const LinearFlowMap::Plan& plan) {
   return 2 * static_cast<int>(plan.A.size()) + 2 +
-         (4 + plan.flow_terms + 1 + plan.noise_terms + 1 + (plan.nilpotent ? 0 : 2 * kDoublings)) *
+         (4 + plan.flow_terms + 1 + plan.noise_terms + 1 +
+          (plan.nilpotent ? 0 : 2 * LinearFlowMap::Plan::kMostDoublings)) *
              plan.N * plan.N;
 }
 

@@ -50,6 +50,8 @@ class LinearFlowMap : public kalman::FlowMap {
 
   /// What the kernels read, and where they work; see linear_flow.cpp.
   struct Plan {
+    /// A step is cut into at most 2^60 parts: beyond that no double tells steps apart.
+    static constexpr int kMostDoublings = 60;
     int N = 0;
     std::vector<Entry> A;  ///< entries of A that are not the constant 0
     std::vector<Entry> F;  ///< entries of exp(A dt) that can differ from zero

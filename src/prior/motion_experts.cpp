@@ -21,7 +21,7 @@ struct Part {
   Nodes F;
 };
 
-// Positive, learned.
+// A rate is a positive parameter that is learned.
 Node add_rate(ExpertDraft& draft, const std::string& name, double value) {
   ExpertParameter rate;
   rate.name = name;
@@ -83,7 +83,7 @@ Part second_order_part(ExpertDraft& draft, Node s, Node stiffness, Node c, Node 
   return part;
 }
 
-// Two paces a and b: the value returns to its mean, its rate dies away. stiffness = a b,
+// Two rates of decay, a and b: the value returns to its mean, its rate to 0. stiffness = a b,
 // s = (a + b) / 2, c = cosh(d dt), k = sinh(d dt) / d with d = (a - b) / 2.
 Part damped_part(ExpertDraft& draft, int m) {
   expr::Graph& g = draft.graph;
@@ -98,7 +98,7 @@ Part damped_part(ExpertDraft& draft, int m) {
                            g.apply(Op::Cosh, angle), g.divide(g.apply(Op::Sinh, angle), d));
 }
 
-// It swings: stiffness = a^2 + w^2, s = a, c = cos(w dt), k = sin(w dt) / w.
+// The value oscillates: stiffness = a^2 + w^2, s = a, c = cos(w dt), k = sin(w dt) / w.
 Part oscillator_part(ExpertDraft& draft, int m) {
   expr::Graph& g = draft.graph;
   const std::string& channel = draft.expert.state_names[static_cast<std::size_t>(2 * m)];

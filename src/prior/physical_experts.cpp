@@ -59,6 +59,11 @@ PhysicalPrior linear_motion() {
 // sin(h) / h must have a value and derivatives at 0 that are no quotients of zeros: h is never less
 // than `least`, and the quotient is divided by its value there. The error is below least^2 / 6
 // everywhere.
+//
+// Definitions and rows must stay in this order, which is that of the sums in the adjoint. Another
+// order is the same map but for the last bit, and yet fits to data that do not turn end elsewhere:
+// their likelihood hardly depends on the turn rate and has many maxima. (Measured on `simulate
+// linear`, 400 steps: the last bit of one measured value moves the held-out loss by 0.009.)
 PhysicalPrior coordinated_turn() {
   System s;
   s.states = {"y1", "y1_rate", "y2", "y2_rate", "turn_rate"};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/suggest.hpp"
 #include "reproduce/audio_classical.hpp"
 #include "reproduce/audio_fitted.hpp"
 #include "reproduce/audio_gains.hpp"

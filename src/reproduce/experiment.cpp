@@ -24,10 +24,11 @@ Joined& joined() {
 
 // Without those from outside.
 Experiment experiment_alone(const std::string& name) {
+  static const std::string kNames[] = {"linear", "lorenz"};
   if (name == "linear") return {name, "linear", 5, linear_tasks()};
   if (name == "lorenz") return {name, "lorenz", 3, lorenz_tasks()};
-  throw ConfigError("unknown experiment \"" + name + "\"" +
-                    did_you_mean(name, {"linear", "lorenz"}) + " (there are linear and lorenz)");
+  throw ConfigError("unknown experiment \"" + name + "\"" + did_you_mean(name, kNames) +
+                    " (there are linear and lorenz)");
 }
 
 Experiment with_joined(Experiment experiment) {
@@ -37,11 +38,6 @@ Experiment with_joined(Experiment experiment) {
 }
 
 }  // namespace
-
-std::string did_you_mean(const std::string& wrong, const std::vector<std::string>& known) {
-  const std::string meant = suggestion(wrong, known);
-  return meant.empty() ? "" : "; did you mean " + meant + "?";
-}
 
 void join_experiment(const std::string& name, Task task) {
   const std::lock_guard lock(joined().mutex);

@@ -31,7 +31,4 @@ std::vector<ReproduceMethod> methods_of(const Experiment& experiment);
 /// ConfigError for a name that there is not.
 Experiment with_methods(Experiment experiment, const std::vector<std::string>& names);
 
-/// "; did you mean ...?", or nothing if no known name is near.
-std::string did_you_mean(const std::string& wrong, const std::vector<std::string>& known);
-
 }  // namespace kalmia::reproduction

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/atomic_file.hpp"
+#include "base/suggest.hpp"
 #include "base/threads.hpp"
 #include "reproduce/audio_methods.hpp"
 #include "reproduce/audio_rows.hpp"

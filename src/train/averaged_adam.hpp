@@ -29,7 +29,7 @@ class AveragedAdam {
 
   std::span<T> parameters() { return parameters_.span(); }
   std::span<const T> parameters() const { return parameters_.span(); }
-  /// To be set before a step.
+  /// The caller sets it before a step.
   std::span<T> gradient() { return gradient_.span(); }
   const std::vector<T>& average() const { return average_; }
   const std::vector<T>& best() const { return best_; }
@@ -45,7 +45,7 @@ class AveragedAdam {
       average_[i] += weight * (parameters_[i] - average_[i]);
   }
   void keep() { best_ = average_; }
-  /// Starts afresh from the best.
+  /// Restarts from the best parameters.
   void go_back() {
     std::copy(best_.begin(), best_.end(), parameters_.data());
     average_ = best_;

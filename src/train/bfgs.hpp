@@ -12,9 +12,9 @@ namespace kalmia::train {
 
 struct BfgsOptions {
   int max_iterations = 150;
-  /// Done when no entry of the gradient is larger.
+  /// The search ends when no entry of the gradient is larger.
   double gradient_tolerance = 1e-6;
-  /// Done when three steps in a row improve the value by less than this, relatively.
+  /// It also ends when three steps in a row lower the value by less than this share of it.
   double value_tolerance = 1e-8;
 };
 

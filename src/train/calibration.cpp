@@ -7,6 +7,7 @@
 
 #include "base/random.hpp"
 #include "infer/combined.hpp"
+#include "kalmia/error.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -19,10 +20,10 @@ using VectorView = Eigen::Map<const Eigen::VectorXd>;
 const double kLargestLog = std::log(1000.0);
 constexpr int kGrid = 120;
 constexpr double kPrecision = 1e-7;
-// A factor whose logarithm is not known any better says nothing.
+// A factor is not determined if the standard error of its logarithm is larger than this.
 constexpr double kLargestError = 0.5;
 
-// Random changes that the response is averaged over, and their size in deviations of the noise.
+// Random changes that the response is averaged over, their size in standard deviations of noise.
 constexpr int kProbes = 4;
 constexpr double kProbeSize = 0.1;
 // Bounds of the logarithm of what the gain's covariance is multiplied by.
@@ -93,7 +94,7 @@ double loss(double log_s, const std::vector<Direction>& directions) {
   return sum;
 }
 
-// The least of a grid, then golden sections around it.
+// Takes the least value on a grid, then narrows its place down by golden sections.
 double best_log(const std::vector<Direction>& directions) {
   const double width = 2 * kLargestLog / kGrid;
   int best = 0;
@@ -242,7 +243,7 @@ std::vector<FitFactor> find_factors(const Model& model, const Dataset& data,
   for (const std::string& method : {std::string("linearized"), trained}) {
     if (method.empty()) continue;
     const SmoothOptions smoothing{.method = method == trained ? "auto" : method};
-    infer::Parts parts{.smoothed = true, .left_out = true};
+    infer::RequestedResults parts{.smoothed = true, .left_out = true};
     double width_error = 0;
     infer::RawAnalysis smoothed =
         infer::analyse_members(model.impl(), shown, threads, parts, smoothing);
@@ -266,6 +267,32 @@ std::vector<FitFactor> find_factors(const Model& model, const Dataset& data,
     add(method, smoothed.left_out, width_error);
   }
   return factors;
+}
+
+FoundCalibration calibrate(const FitContext& fit, const Model& finished) {
+  if (fit.little_data())
+    return {{},
+            {},
+            {"too little data to hold out any: covariances are not calibrated, but as computed"}};
+  FoundCalibration found;
+  try {
+    found.factors =
+        find_factors(finished, fit.data.all(), fit.split().held_out, fit.spec.train.threads);
+  } catch (const NumericalError& error) {
+    found.notes.push_back(std::string("covariances are not calibrated, but as computed: ") +
+                          error.what());
+    return found;
+  }
+  model::Calibration& factors = found.calibration.emplace();
+  for (const FitFactor& each : found.factors) {
+    (each.what == "filter"       ? factors.filter
+     : each.what == "linearized" ? factors.linearized
+                                 : factors.trained) = each.factor;
+    if (!each.determined)
+      found.notes.push_back("the held-out measurements say too little about the covariances (" +
+                            each.what + "): they are not calibrated, but as computed");
+  }
+  return found;
 }
 
 }  // namespace kalmia::train

@@ -1,10 +1,14 @@
 // Honest covariances: factors found on held-out measurements, without truth.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kalmia/fit.hpp"
+#include "model/ensemble.hpp"
+#include "train/fit_context.hpp"
 #include "train/training_data.hpp"
 
 namespace kalmia::train {
@@ -46,5 +50,15 @@ Response own_response(const Model& model, const Dataset& data, std::span<const i
 /// linearized smoother over networks, a measurement is taken out by its own_response.
 std::vector<FitFactor> find_factors(const Model& model, const Dataset& data,
                                     const std::vector<HeldOut>& held_out, int threads);
+
+/// The last stage of a fit, if it is asked for.
+struct FoundCalibration {
+  std::vector<FitFactor> factors;
+  std::optional<model::Calibration> calibration;  ///< nothing if no factors could be found
+  std::vector<std::string> notes;                 ///< what is not calibrated, and why
+};
+
+/// The factors of the covariances of a finished model, which has none yet.
+FoundCalibration calibrate(const FitContext& fit, const Model& finished);
 
 }  // namespace kalmia::train

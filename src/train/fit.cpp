@@ -5,7 +5,7 @@
 
 #include "infer/model_impl.hpp"
 #include "kalmia/error.hpp"
-#include "train/calibration_stage.hpp"
+#include "train/calibration.hpp"
 #include "train/first_description.hpp"
 #include "train/fit_context.hpp"
 #include "train/fit_data.hpp"
@@ -87,7 +87,7 @@ FitResult fit_checked(const train::FitData& data, const train::FitSpec& spec,
   summary.data = data_summary(fit, chosen, bound);
   summary.static_model = static_summary(fit, chosen);
 
-  // Networks on top of it, and a smoother on top of these.
+  // Networks are trained on top of it, and a smoother on top of these.
   const train::TrainingContext training{
       *chosen.data, fit.split(), spec, team, [&](FitProgress& now) { return report(now); }, bound};
   train::TrainedMembers trained = members_of(fit, training, chosen);
@@ -106,7 +106,7 @@ FitResult fit_checked(const train::FitData& data, const train::FitSpec& spec,
         summary.ensemble->members[static_cast<std::size_t>(member)].smoother = true;
   }
 
-  // What each needs in use.
+  // Each member learns what it needs in use.
   for (train::Member& member : members) {
     if (report.stopped()) break;
     member.model->set_gap_trust(
@@ -118,7 +118,7 @@ FitResult fit_checked(const train::FitData& data, const train::FitSpec& spec,
                           summary.networks.kept || summary.has_smoother()),
       summary);
 
-  // All of them together.
+  // The members together are the model.
   model::Ensemble ensemble;
   for (train::Member& member : members) ensemble.members.push_back(std::move(member.model));
   ensemble.data = train::columns_of(fit);

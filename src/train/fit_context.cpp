@@ -18,7 +18,7 @@ std::vector<model::ChannelStatistics> statistics_of(const Dataset& data,
   return model::channel_statistics(model::without_outliers(data));
 }
 
-// Says which of how many is in training.
+// Reports progress with the number of the member in training, and how many there are.
 Report numbered(const Report& progress, int number, int count) {
   if (count == 1 || !progress) return progress;
   return [=](FitProgress& now) {

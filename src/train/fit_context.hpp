@@ -15,14 +15,14 @@
 
 namespace kalmia::train {
 
-/// Made once, at the start of a fit, and changed by no stage; but its threads work, and its report
-/// remembers whether the user has stopped the fit. All that it refers to must outlive it.
+/// It is made once, at the start of a fit, and no stage changes it; but its threads work, and its
+/// report remembers whether the user has stopped the fit. All that it refers to must outlive it.
 struct FitContext {
   const FitData& data;
   const FitSpec& spec;
   const DataOptions& data_options;
   ThreadTeam& team;
-  /// Under heavy tails those of the measurements without their outliers.
+  /// Under heavy tails they are those of the measurements without their outliers.
   std::vector<model::ChannelStatistics> channels;
   model::NoiseSpec noise;
   Holdout holdout;

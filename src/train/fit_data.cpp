@@ -11,7 +11,6 @@
 #include "kalmia/text.hpp"
 #include "model/state_size.hpp"
 #include "prior/expert.hpp"
-#include "train/name_list.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -105,6 +104,12 @@ FitData::FitData(const Dataset& data, const Dataset& validation, const model::Mo
   joined_->series.insert(joined_->series.end(), even.data().series.begin(),
                          even.data().series.end());
   empty_end_steps_ += empty_ends_of(validation);
+}
+
+std::string name_list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
+  return text.empty() ? "none" : text;
 }
 
 }  // namespace kalmia::train

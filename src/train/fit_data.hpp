@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "kalmia/data.hpp"
 #include "model/drive.hpp"
@@ -38,5 +40,8 @@ class FitData {
   std::optional<Dataset> joined_;
   std::size_t empty_end_steps_;
 };
+
+/// Names in a message: "a, b", as names are printed; "none" if there are none.
+std::string name_list(const std::vector<std::string>& names);
 
 }  // namespace kalmia::train

@@ -10,7 +10,7 @@
 #include "kalmia/text.hpp"
 #include "model/filters.hpp"
 #include "model/smoothers.hpp"
-#include "train/name_list.hpp"
+#include "train/fit_data.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 // With fewer degrees of freedom left, the size of noise is known to less than a quarter of it.
 constexpr double kFewestFree = 8;
 
-// Of a recurrent model the likelihood sees what is measured, and nothing else ties states down.
+// The likelihood of a recurrent model sees measured states alone; nothing else determines states.
 Notes unmeasured_notes(const model::ModelSpec& spec, const model::ModelDescription& description) {
   const bool filter = !spec.networks.recursive();
   const model::SmootherEntry* smoother = spec.trained_smoother();
@@ -66,7 +66,7 @@ Notes freedom_notes(const FitContext& fit, const StaticResult& fitted) {
                       100 / std::sqrt(2 * left))};
 }
 
-// Of the constants of a user's equations.
+// What is to be said of the constants of a user's equations.
 Notes learned_notes(const ChosenPrior& chosen) {
   if (!chosen.kept.empty()) return {chosen.kept};
   if (chosen.fitted.description.prior.kind != prior::PriorKind::System) return {};
@@ -138,7 +138,7 @@ double degrees_of_freedom(const FitContext& fit, const StaticResult& fitted) {
 }
 
 Notes constant_notes(const std::vector<Parameter>& began, const std::vector<Parameter>& ended) {
-  // Of the way to a bound, or of the value itself.
+  // A share of the way to a bound, or of the value itself, that counts as no movement.
   constexpr double kNothing = 1e-4;
   constexpr double kAtBound = 1e-3;
   std::string still, bound;

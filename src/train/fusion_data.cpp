@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "train/gap_maker.hpp"
 
 namespace kalmia::train {

@@ -18,7 +18,7 @@ class FusionData {
 
   int count() const { return static_cast<int>(stretches_.size()); }
   const Stretch& stretch(int index) const { return stretches_[static_cast<std::size_t>(index)]; }
-  /// Which of the stretches that were given it is.
+  /// The place of this stretch among those that were given.
   std::size_t given_index(int index) const { return static_cast<std::size_t>(index) * every_; }
   infer::FusionPiece piece(int index) const;
   std::vector<infer::FusionPiece> pieces() const;

@@ -27,7 +27,7 @@ class FusionFeed {
   Measured next(ThreadTeam& team);
   /// Time steps in the last window, all lanes.
   int steps() const { return steps_; }
-  /// All lanes start afresh where they stand.
+  /// Restarts all lanes where they stand.
   void restart();
 
  private:

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "infer/filter_pass.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::train {
@@ -15,7 +15,7 @@ using kalman::row_at;
 
 // Runs of steps that are shown, and runs after each that are hidden, over and over.
 constexpr int kRuns[][2] = {{32, 8}, {32, 24}, {64, 64}};
-// More steps than this tell no more.
+// More steps than this would hardly change the choice.
 constexpr int kMostSteps = 1 << 14;
 
 // Pieces with values hidden in runs.

@@ -44,7 +44,7 @@ FedWindow fill_groups(ThreadTeam& team, std::size_t groups,
                       const std::function<void(int group, FedWindow& part)>& fill);
 
 /// Lanes start spread evenly over the data. A lane that comes to the end of a series goes on with
-/// the next one, in an order that is drawn anew for each pass. What a lane gets depends on the seed
+/// the next one, in an order that is drawn for each pass. What a lane gets depends on the seed
 /// and the lane alone, not on threads.
 class LaneFeed {
  public:
@@ -62,9 +62,9 @@ class LaneFeed {
   /// Time steps in the last window, all lanes.
   int steps() const { return steps_; }
 
-  /// All lanes start afresh where they stand: after their carried states were lost.
+  /// Restarts all lanes where they stand, after their carried states were lost.
   void restart();
-  /// Lanes of `group` whose carried state is not finite start afresh.
+  /// Restarts the lanes of `group` whose carried state is not finite.
   void restart_broken();
 
  private:

@@ -1,11 +1,12 @@
-// Which expert map: the one whose static model predicts best.
+// Which expert map: the one whose static model, the best of several fits, predicts best.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "train/best_static.hpp"
 #include "train/fit_context.hpp"
+#include "train/static_stage.hpp"
 
 namespace kalmia::train {
 
@@ -13,9 +14,10 @@ namespace kalmia::train {
 struct ChosenPrior {
   StaticResult fitted;               ///< with the climate of its states
   std::unique_ptr<ScaledData> data;  ///< all data, in its units
-  double score = 0;                  ///< as BestStatic::score
-  std::string kept;                  ///< as BestStatic::kept
-  bool automatic = false;            ///< it is the best of several
+  double score = 0;  ///< held-out loss; with little data, Akaike's criterion per value
+  /// What is kept of where the fit began, and why; empty: nothing is.
+  std::string kept;
+  bool automatic = false;  ///< it is the best of several
   /// What was compared: "constant-position 1.2345, constant-velocity broke down".
   std::string comparison;
 };
@@ -24,5 +26,9 @@ struct ChosenPrior {
 /// best. A user who stops the fit gets the best so far. Throws NumericalError if none could be
 /// computed.
 ChosenPrior choose_prior(const FitContext& fit);
+
+/// The learned parameters of the expert that have a meaning of their own; a departure's entries
+/// have none. With the fitted values, or without `theta` those that learning starts with.
+std::vector<Parameter> learned_parameters(const model::ModelDescription& description);
 
 }  // namespace kalmia::train

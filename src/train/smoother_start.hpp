@@ -16,8 +16,8 @@ std::vector<double> deviations_from_centre(const model::FeatureSpec& features,
                                            const std::vector<double>& R, const ScaledData& data,
                                            const std::vector<Stretch>& training, bool two_sided);
 
-/// Starts the decoder's L at these deviations; a state that has none is as uncertain as before the
-/// first measurement.
+/// Starts the decoder's L at these standard deviations; a state that has none is as uncertain as
+/// before the first measurement.
 void put_deviations(const heads::Architecture& architecture, const std::vector<double>& deviations,
                     float* parameters);
 

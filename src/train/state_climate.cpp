@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "infer/filter_pass.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalmia/error.hpp"
 #include "model/drift.hpp"
 
@@ -16,7 +16,7 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 using kalman::row_at;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// More steps than this tell no more.
+// More steps than this would hardly change the moments.
 constexpr int kMostSteps = 1 << 16;
 // Numbers that have less than this share of the variance of others are constants.
 constexpr double kTiny = 1e-12;
@@ -135,7 +135,7 @@ void set_regression(const infer::FilterPass& pass, const Smoothed& states,
           climate.spread[static_cast<std::size_t>(i)] * climate.spread[static_cast<std::size_t>(j)];
       if (std::isfinite(scale)) C(i, j) += errors(i, j) / pairs / scale;
     }
-  // The variances of the place are those of all steps, which have to stay as they are.
+  // The variances are those of all steps, which have to stay as they are.
   Eigen::VectorXd unit(N);
   for (int n = 0; n < N; ++n) unit(n) = C(n, n) > 0 ? 1 / std::sqrt(C(n, n)) : 0;
   C = unit.asDiagonal() * C * unit.asDiagonal();

@@ -12,11 +12,11 @@
 
 namespace kalmia::train {
 
-/// What is learned of the expert's constants: its parameters that nothing pulls towards a value.
+/// What is learned of the expert's constants: its parameters without regularisation.
 enum class Constants { Learned, Held };
 
-/// Half the engine's nll per measured value, plus the pull of the expert's parameters towards where
-/// they started and that of process noise that is suspiciously small: the negative logarithm of the
+/// Half the engine's nll per measured value, plus the regularisation of the expert's parameters
+/// towards where they started and of process noise that is suspiciously small: the negative log
 /// posterior, per value. Variables, in this order: the free entries of L, the expert's learned
 /// parameters, the measurement noise.
 ///

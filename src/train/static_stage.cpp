@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "infer/student_weights.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalmia/error.hpp"
 #include "model/state_size.hpp"
 #include "nn/softplus.hpp"
@@ -37,7 +37,7 @@ constexpr double kNoiseFloor = 0.01;
 // At 0.5 instead of 0.75 the smoothed error of `lorenz` was 0.06 instead of 0.03, the others alike.
 constexpr double kCeilingShare = 0.75;
 constexpr double kAboveCeiling = 1.5;
-// Deviations that the data state are never made smaller than by this factor.
+// Standard deviations that the data state are never made smaller than by this factor.
 constexpr double kLeastFactor = 0.1;
 
 // Rounds of weights and searches for Student-t noise.
@@ -111,7 +111,7 @@ StaticResult starting_point(const model::ModelDescription& description,
         result.R[i * M + j] = std::max(0.5 * square, ceiling[i * M + j]);
       double& floor = result.noise_floor.emplace_back(kCeilingShare * ceiling[i * M + j]);
       if (i == j) floor = std::max(floor, kNoiseFloor * kNoiseFloor * square);
-      // A factor of deviations that are known is free to be small.
+      // A factor of standard deviations that are known may be small.
       if (!noise.R.empty())
         floor = i == j ? kLeastFactor * kLeastFactor * noise.R[i * M + j] / unit : 0;
     }

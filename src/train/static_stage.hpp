@@ -42,7 +42,7 @@ struct StaticOptions {
   /// Measured on `lorenz` with its flow, 128 steps, 16 seeds: with 0 filters of four are lost, with
   /// 0.05 none. Data that say more are not moved: nowhere is learned noise as small.
   double small_noise = 0.05;
-  /// Of a search; 0: 150, or more where there are many variables.
+  /// The iterations of a search, at most; 0: 150, or more where there are many variables.
   int max_iterations = 0;
   Constants constants = Constants::Learned;
   /// Asked after every iteration with its number, the most there may be, and the loss; false ends

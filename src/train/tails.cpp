@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "infer/filter_pass.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "kalman/student.hpp"
 
 namespace kalmia::train {

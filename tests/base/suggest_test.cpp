@@ -38,5 +38,11 @@ TEST(Suggest, TakesTheFirstOfEquallyNear) {
   EXPECT_EQ(suggestion("y3", names), "y1");
 }
 
+TEST(Suggest, EndsAMessage) {
+  const std::vector<std::string> known = {"linear", "lorenz"};
+  EXPECT_EQ(did_you_mean("lorentz", known), "; did you mean lorenz?");
+  EXPECT_EQ(did_you_mean("quadratic", known), "");
+}
+
 }  // namespace
 }  // namespace kalmia

@@ -10,13 +10,11 @@ code among the documented ones with one message, and where a command succeeds, f
 finite deviations that are not negative.
 """
 
-import argparse
 import concurrent.futures
 import csv
 import io
 import json
 import math
-import os
 import random
 import re
 import resource
@@ -29,6 +27,8 @@ import tempfile
 import wave
 import zlib
 from pathlib import Path
+
+import fuzz_arguments
 
 SECONDS = 10
 # Mistakes of files: what they ask for cannot be, their data cannot, or the numbers break down. Of the
@@ -534,24 +534,15 @@ def run_one(program, base, seed, number, keep):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("--count", type=int, default=150)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--keep")
-    options = parser.parse_args()
-    program = str(Path(options.program).resolve())
-    numbers = [options.only] if options.only else range(options.first, options.first + options.count)
+    options = fuzz_arguments.parse(__doc__, 150)
+    program = str(options.program)
     base = Path(tempfile.mkdtemp(prefix="kalmia-files-"))
     failures, codes = [], {}
     try:
         make_files(program, base)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for number, said, commands, found, failure in pool.map(
-                    lambda n: run_one(program, base, options.seed, n, options.keep), numbers):
+                    lambda n: run_one(program, base, options.seed, n, options.keep), options.numbers):
                 for code in found:
                     codes[code] = codes.get(code, 0) + 1
                 if failure:
@@ -560,9 +551,9 @@ def main():
     finally:
         shutil.rmtree(base, ignore_errors=True)
     counted = ", ".join(f"{count} ended with {code}" for code, count in sorted(codes.items()))
-    print(f"{len(numbers)} altered files, {sum(codes.values())} runs: {counted}; {len(failures)} failed"
+    print(f"{len(options.numbers)} altered files, {sum(codes.values())} runs: {counted}; {len(failures)} failed"
           + (f": {failures}" if failures else ""))
-    if not options.only and len(numbers) >= 100 and not codes.get(0):
+    if options.only is None and len(options.numbers) >= 100 and not codes.get(0):
         sys.exit("no run succeeded: the files do not reach what they should")
     sys.exit(1 if failures else 0)
 

@@ -9,11 +9,9 @@ with one message on the list REFUSALS. What is written is whole and finite, and 
 is computed a second time from it.
 """
 
-import argparse
 import concurrent.futures
 import json
 import math
-import os
 import re
 import shlex
 import shutil
@@ -22,6 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import fuzz_arguments
 from fuzz_cases import Case
 from fuzz_outputs import Failure, Refused, Written, check_table
 
@@ -256,21 +255,11 @@ def check_case(program, seed, number, keep):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=Path)
-    parser.add_argument("--count", type=int, default=40)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--keep")
-    options = parser.parse_args()
-    program = options.program.resolve()
-    numbers = range(options.first, options.first + options.count) if options.only is None else [options.only]
+    options = fuzz_arguments.parse(__doc__, 40)
     results, failed, reasons = [], set(), {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for each in pool.map(lambda n: check_case(program, options.seed, n, options.keep), numbers):
+        for each in pool.map(lambda n: check_case(options.program, options.seed, n, options.keep),
+                             options.numbers):
             results.append(each)
             for reason in set(each.refused):
                 reasons[reason] = reasons.get(reason, 0) + 1

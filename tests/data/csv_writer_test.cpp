@@ -1,6 +1,4 @@
-#include "data/csv_writer.hpp"
-
-#include "data/csv_reader.hpp"
+#include "data/csv.hpp"
 #include "support/dataset_equal.hpp"
 #include "support/scratch_folder.hpp"
 

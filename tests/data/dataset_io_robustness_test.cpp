@@ -3,7 +3,7 @@
 
 #include "base/random.hpp"
 #include "data/audio.hpp"
-#include "data/csv_reader.hpp"
+#include "data/csv.hpp"
 #include "data/json_lines.hpp"
 #include "data/npz.hpp"
 #include "kalmia/data.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "infer/infer_cases.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace kalmia::infer {
@@ -18,7 +18,7 @@ using test::Matrix;
 using test::Vector;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr Wanted kAll{true, true, true};
+constexpr RequestedMoments kAll{true, true, true};
 
 std::string piece_name(int piece) { return "piece " + std::to_string(piece); }
 
@@ -26,7 +26,7 @@ std::string piece_name(int piece) { return "piece " + std::to_string(piece); }
 class FilterPassTest : public testing::Test {
  protected:
   FilterPass pass(const std::vector<int>& lengths, std::uint64_t seed,
-                  const Wanted& wanted = kAll) {
+                  const RequestedMoments& wanted = kAll) {
     RandomStream random(seed, "pieces");
     y_.clear();
     for (const int steps : lengths) {

@@ -8,7 +8,7 @@
 #include "infer/filter_pass.hpp"
 #include "infer/fusion_run.hpp"
 #include "infer/infer_cases.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 
 namespace kalmia::test {
 

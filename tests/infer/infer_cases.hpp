@@ -86,6 +86,26 @@ struct PaddedData {
   }
 };
 
+/// The static model of motion_description as a classical filter takes it.
+inline LinearModel classical_model(int channels) {
+  return linear_model(static_system(motion_description(channels)));
+}
+
+inline double sum_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+/// Rows first..first+steps-1 of series s of a classical result.
+inline std::span<const double> rows(const FilterResult& result, const Array& array, std::size_t s,
+                                    int first, int steps, int width) {
+  return {array.data() +
+              (s * static_cast<std::size_t>(result.steps) + static_cast<std::size_t>(first)) *
+                  static_cast<std::size_t>(width),
+          static_cast<std::size_t>(steps * width)};
+}
+
 /// Differences relative to the larger of 1 and the expected number.
 inline void expect_close(std::span<const double> found, std::span<const double> expected,
                          double tolerance, const std::string& what) {

@@ -8,7 +8,7 @@
 
 #include "infer/infer_cases.hpp"
 #include "infer/student_weights.hpp"
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "support/joint_posterior.hpp"
 
 namespace kalmia::infer {
@@ -16,7 +16,7 @@ namespace {
 
 using kalman::row_at;
 
-constexpr Wanted kAll{true, true, true};
+constexpr RequestedMoments kAll{true, true, true};
 
 std::string name(int) { return "a piece"; }
 

@@ -16,7 +16,7 @@ namespace {
 
 using test::LearnedCase;
 
-constexpr Wanted kAll{true, true, true};
+constexpr RequestedMoments kAll{true, true, true};
 
 // Everything a run gives of one piece.
 struct PieceRun {
@@ -51,7 +51,7 @@ std::string piece_name(int piece) { return "piece " + std::to_string(piece); }
 
 template <typename T>
 std::vector<PieceRun> run(const model::LearnedModel<T>& model, std::span<const Piece> pieces,
-                          int threads = 1, const Wanted& wanted = kAll) {
+                          int threads = 1, const RequestedMoments& wanted = kAll) {
   std::vector<PieceRun> runs(pieces.size());
   const int N = model.state_dim();
   ThreadTeam team(threads);

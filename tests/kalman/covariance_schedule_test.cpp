@@ -1,5 +1,5 @@
 // A filter that follows the shared sequence of covariances gives what it gives by itself.
-#include "kalman/covariance_schedule.hpp"
+#include "kalman/classical/covariance_schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "kalman/classical_batch.hpp"
-#include "kalman/classical_step.hpp"
+#include "kalman/classical/batch.hpp"
+#include "kalman/classical/line_step.hpp"
 #include "kalmia/classical.hpp"
 
 namespace kalmia::kalman {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "kalmia/version.hpp"
-#include "reproduce/provenance.hpp"
 
 namespace kalmia::reproduction {
 namespace {
@@ -49,24 +48,6 @@ TEST(ResultJson, HasRowsMediansTheoryAndProvenance) {
   EXPECT_EQ(provenance["options"]["sizes"], Json({128}));
   EXPECT_EQ(provenance["threads"], 2);
   EXPECT_EQ(provenance["started"], "2026-01-02T03:04:05Z");
-}
-
-TEST(Provenance, AJournalsKindIsWhatItsCellsHaveInCommon) {
-  ReproduceOptions a = small().options, b = a;
-  b.sizes = {512};
-  b.seeds = 4;
-  b.threads = 1;
-  b.methods = {"raw"};
-  EXPECT_EQ(journal_kind(a), journal_kind(b));
-  b.test = 77;
-  EXPECT_NE(journal_kind(a), journal_kind(b));
-}
-
-TEST(Provenance, TimeIsInUtc) {
-  const std::string now = utc_now();
-  ASSERT_EQ(now.size(), 20u);
-  EXPECT_EQ(now[10], 'T');
-  EXPECT_EQ(now.back(), 'Z');
 }
 
 }  // namespace

@@ -92,6 +92,11 @@ class CheckLayers(unittest.TestCase):
                                 "does not exist")
         self.assert_one_failure(changed("`base` | d", "`moon` | d"), "kalmia/error.hpp", "moon")
 
+    def test_a_file_that_the_readme_names_exists(self):
+        self.assertEqual(self.failures({"src/README.md": README + "\n    base/random.cpp, lanes/dense-inl.h\n"}),
+                         [])
+        self.assert_one_failure({"src/README.md": README + "\nsee `base/chance.cpp`\n"}, "base/chance.cpp")
+
     def test_an_include_from_the_same_folder_fails(self):
         self.assert_one_failure({"src/base/random.cpp": '#include "random.hpp"\n'}, "random.hpp")
 
@@ -102,6 +107,12 @@ class CheckLayers(unittest.TestCase):
     def test_a_public_header_may_not_include_third_parties(self):
         self.assert_one_failure({"include/kalmia/error.hpp": "#include <Eigen/Core>\n"},
                                 "Eigen/Core")
+
+    def test_the_program_stands_on_public_headers_and_the_lowest_layer(self):
+        self.assertEqual(self.failures({"cli/main.cpp": '#include "base/random.hpp"\n#include "run.hpp"\n'
+                                                        '#include "kalmia/all.hpp"\n'}), [])
+        self.assert_one_failure({"cli/main.cpp": '#include "lanes/dense-inl.h"\n'}, "cli/main.cpp:1",
+                                "lanes/dense-inl.h")
 
     def test_a_source_without_a_test_fails(self):
         self.assert_one_failure({"tests/lanes/dense_test.cpp": None}, "src/lanes/dense-inl.h",

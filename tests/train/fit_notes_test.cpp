@@ -4,7 +4,6 @@
 
 #include <limits>
 
-#include "train/name_list.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
@@ -23,11 +22,6 @@ TEST(FitNotes, RowsAtTheEndAndTimeStepsThatDiffer) {
   data.series[0].t = {0, 1, 2, 3.25};
   EXPECT_EQ(data_notes(FitData(data, {})),
             (Notes{"time steps differ (median 1, one differs by 0.25)"}));
-}
-
-TEST(FitNotes, ListsNames) {
-  EXPECT_EQ(name_list({}), "none");
-  EXPECT_EQ(name_list({"a", "b\n"}), "a, b\\n");
 }
 
 TEST(FitNotes, SaysWhichConstantsDidNotMoveOrSitAtABound) {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 #include "train/fusion_cases.hpp"
 
 namespace kalmia::train {

@@ -1,4 +1,4 @@
-#include "kalman/classical_state.hpp"
+#include "kalman/classical/line_state.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "kalman/classical_state.hpp"
+#include "kalman/classical/line_state.hpp"
 
 namespace kalmia::kalman {
 

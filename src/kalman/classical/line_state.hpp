@@ -1,5 +1,5 @@
 // What one line of lanes (8 series) carries from step to step in the classical filters: plain
-// data, laid out once, that the kernels of classical_step.hpp work on.
+// data, laid out once, that the kernels of line_step.hpp work on.
 #pragma once
 
 #include <cstddef>

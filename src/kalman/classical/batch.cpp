@@ -1,4 +1,4 @@
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "kalman/classical_smoother.hpp"
+#include "kalman/classical/smoother.hpp"
 
 #include <cstring>
 
-#include "kalman/classical_step.hpp"
+#include "kalman/classical/line_step.hpp"
 
 namespace kalmia::kalman {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kalman/classical_batch.hpp"
-#include "kalman/classical_smoother.hpp"
-#include "kalman/classical_step.hpp"
+#include "kalman/classical/batch.hpp"
+#include "kalman/classical/line_step.hpp"
+#include "kalman/classical/smoother.hpp"
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/classical.hpp"
 #include "kalmia/error.hpp"

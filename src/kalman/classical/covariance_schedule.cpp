@@ -1,8 +1,8 @@
-#include "kalman/covariance_schedule.hpp"
+#include "kalman/classical/covariance_schedule.hpp"
 
 #include <algorithm>
 
-#include "kalman/classical_step.hpp"
+#include "kalman/classical/line_step.hpp"
 
 namespace kalmia::kalman {
 namespace {

@@ -1,9 +1,9 @@
 // kalman_filter and rts_smoother: constant matrices.
 #include <algorithm>
 
-#include "kalman/classical_batch.hpp"
-#include "kalman/classical_smoother.hpp"
-#include "kalman/classical_step.hpp"
+#include "kalman/classical/batch.hpp"
+#include "kalman/classical/line_step.hpp"
+#include "kalman/classical/smoother.hpp"
 #include "kalmia/classical.hpp"
 
 namespace kalmia {

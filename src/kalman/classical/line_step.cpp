@@ -1,10 +1,10 @@
-#include "kalman/classical_step.hpp"
+#include "kalman/classical/line_step.hpp"
 
 #include <limits>
 #include <utility>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kalman/classical_step.cpp"
+#define HWY_TARGET_INCLUDE "kalman/classical/line_step.cpp"
 #include <hwy/foreach_target.h>
 // Must come after foreach_target.h.
 #include <hwy/highway.h>

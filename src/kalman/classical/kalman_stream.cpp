@@ -1,8 +1,8 @@
 // KalmanStream: lane 0 of one line, step by step.
 #include <cmath>
 
-#include "kalman/classical_batch.hpp"
-#include "kalman/classical_step.hpp"
+#include "kalman/classical/batch.hpp"
+#include "kalman/classical/line_step.hpp"
 #include "kalmia/classical.hpp"
 #include "kalmia/error.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kalman/classical_state.hpp"
+#include "kalman/classical/line_state.hpp"
 #include "kalmia/classical.hpp"
 
 namespace kalmia::kalman {

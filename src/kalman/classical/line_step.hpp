@@ -2,8 +2,8 @@
 // set. Every lane's result depends on that lane's data only, bit for bit.
 #pragma once
 
-#include "kalman/classical_state.hpp"
-#include "kalman/covariance_schedule.hpp"
+#include "kalman/classical/covariance_schedule.hpp"
+#include "kalman/classical/line_state.hpp"
 
 namespace kalmia::kalman {
 

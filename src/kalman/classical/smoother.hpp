@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "kalman/classical_batch.hpp"
+#include "kalman/classical/batch.hpp"
 
 namespace kalmia::kalman {
 
