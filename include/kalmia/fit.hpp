@@ -56,9 +56,10 @@ struct ModelOptions {
   /// outliers then count less), or `learn`. The noise's standard deviation is then that of its
   /// core: the scale of Student's t.
   std::string tails = "gaussian";
-  /// What reads the measurements: `gru` (the paper's), `lstm`, or `conv`, a causal convolution.
+  /// What reads the measurements: `gru` (the paper's), `lstm`; or, over the last `taps` steps,
+  /// `conv`, a causal convolution, `transformer`, self-attention, or `tcn`, convolutions with depth.
   std::string encoder = "gru";
-  /// Steps a convolution looks back on.
+  /// Steps that conv, transformer and tcn look back on.
   int taps = 16;
   /// What the networks of the filter put out: `recursive`, how x[k] follows from x[k-1], by the
   /// expert map and a learned residual; `recurrent`, x[k] itself, relative to the last measured
@@ -108,8 +109,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
         "--noise-columns say, else learn");
   visit("tails", o.tails,
         "tails of the noise: gaussian, degrees of freedom of Student's t, or learn");
-  visit("encoder", o.encoder, "what reads the measurements: gru, lstm or conv");
-  visit("taps", o.taps, "steps a convolution looks back on");
+  visit("encoder", o.encoder, "what reads the measurements: gru, lstm, conv, transformer or tcn");
+  visit("taps", o.taps, "steps that conv, transformer and tcn look back on");
   visit("filter", o.filter,
         "recursive (how a state follows from the one before), recurrent (directly from what was "
         "measured) or diagonal (recurrent, without correlations)");

@@ -2,16 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
 #include <string>
 
 namespace kalmia {
 
 /// "a, b or c": the `name` of each entry of a table.
-template <typename Entry, std::size_t kCount>
-std::string alternatives(const Entry (&table)[kCount]) {
+template <typename Table>
+std::string alternatives(const Table& table) {
+  const std::size_t count = std::size(table);
   std::string text;
-  for (std::size_t i = 0; i < kCount; ++i)
-    text += (i == 0 ? "" : i + 1 == kCount ? " or " : ", ") + std::string(table[i].name);
+  for (std::size_t i = 0; i < count; ++i)
+    text += (i == 0 ? "" : i + 1 == count ? " or " : ", ") + std::string(table[i].name);
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kalmia/fit.hpp"
+#include "nn/encoder.hpp"
 #include "prior/expert.hpp"
 
 namespace kalmia {
@@ -44,7 +45,8 @@ Reasons idle_in_model(const ModelOptions& o) {
         "constant-position has no entry to depart from; a departure_degree above 1 "
         "adds a drift";
   if (o.departure == 0) idle["departure_degree"] = "departure = 0, so there is none";
-  if (o.encoder != "conv") idle["taps"] = "it is for encoder = conv";
+  if (!nn::is_encoder(o.encoder) || !nn::reads_taps(nn::encoder_of_name(o.encoder)))
+    idle["taps"] = "it is for encoder = " + nn::taps_alternatives();
   if (o.smoother == "linearized") idle["keep_smoother"] = "the linearized smoother is always kept";
   if (o.hidden == 0)
     for (const char* field :
