@@ -284,8 +284,8 @@ def fits():
     position = f"--prior constant-position --noise 0.5 {NETWORKS}"
     recurrent = f"{position} --filter recurrent {EAGER}"
 
-    for encoder in ("gru", "lstm", "conv"):
-        reads = f"--encoder {encoder}{' --taps 6' if encoder == 'conv' else ''}"
+    for encoder in ("gru", "lstm", "conv", "transformer", "tcn"):
+        reads = f"--encoder {encoder}{'' if encoder in ('gru', 'lstm') else ' --taps 6'}"
         yield fitted(f"recursive-{encoder}", "plane.csv", f"{velocity} {reads}", y2)
         yield fitted(f"recurrent-{encoder}", "lorenz.csv", f"{recurrent} {reads}", y3, sampled=False)
         for smoother in ("fused", "recurrent", "recursive", "recursive-alternative"):

@@ -72,6 +72,8 @@ void train_window(benchmark::State& state, nn::EncoderKind encoder) {
 BENCHMARK_CAPTURE(train_window, gru, nn::EncoderKind::Gru)->Arg(16)->Arg(32)->Arg(64);
 BENCHMARK_CAPTURE(train_window, lstm, nn::EncoderKind::Lstm)->Arg(32);
 BENCHMARK_CAPTURE(train_window, conv, nn::EncoderKind::Conv)->Arg(32);
+BENCHMARK_CAPTURE(train_window, transformer, nn::EncoderKind::Transformer)->Arg(32);
+BENCHMARK_CAPTURE(train_window, tcn, nn::EncoderKind::Tcn)->Arg(32);
 
 void filter_window(benchmark::State& state) {
   const int lanes = static_cast<int>(state.range(0));

@@ -58,7 +58,7 @@ struct ModelOptions {
   std::string tails = "gaussian";
   /// What reads the measurements.
   std::string encoder = "gru";
-  /// Steps a convolution looks back on.
+  /// Steps that conv, transformer and tcn look back on.
   int taps = 16;
   /// What the networks of the filter put out: `recursive`, how x[k] follows from x[k-1], by the
   /// expert map and a learned residual; `recurrent`, x[k] itself, relative to the last measured
@@ -109,7 +109,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("noise", o.noise, "measurement noise", &noise_choices);
   visit("tails", o.tails, "tails of the noise", &tails_choices);
   visit("encoder", o.encoder, "what reads the measurements", &encoder_choices);
-  visit("taps", o.taps, "steps a convolution looks back on", Range{.least = 1, .largest = 4096});
+  visit("taps", o.taps, "steps that conv, transformer and tcn look back on",
+        Range{.least = 1, .largest = 4096});
   visit("filter", o.filter, "what the filter's networks put out", &filter_choices);
   visit("smoother", o.smoother, "how states are smoothed", &smoother_choices);
   visit("keep_smoother", o.keep_smoother,

@@ -1,6 +1,5 @@
 #include "engine/network.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include "base/random.hpp"
@@ -33,6 +32,7 @@ NetworkLayout::NetworkLayout(const NetworkOptions& sizes, OutputRows outputs)
                            networks.encoder, networks.input_dim, networks.hidden, networks.taps);
   };
   encoder_fwd = add_encoder("_fwd");
+  bwd_begin = parameters.size();
   if (networks.two_sided) encoder_bwd = add_encoder("_bwd");
   std::vector<int> widths = {directions() * networks.hidden};
   widths.insert(widths.end(), networks.decoder.begin(), networks.decoder.end());
@@ -52,18 +52,17 @@ void initialise_network(const NetworkLayout& layout, std::uint64_t seed, T* valu
   const nn::MlpLayout& decoder = layout.decoder;
   for (const nn::ParameterView& view : layout.parameters.views()) {
     T* out = values + view.offset;
-    const bool last = view.offset >= decoder.weight.back();
     RandomStream random(seed, view.name);
-    // PyTorch: a recurrent unit draws everything within 1/sqrt(hidden), a convolution and a layer
-    // within 1/sqrt(its inputs).
-    double fan_in = nn::encoder_fan_in(layout.encoder_fwd);
-    for (int i = 0; i < decoder.layers(); ++i)
-      if (view.offset == decoder.weight[static_cast<std::size_t>(i)] ||
-          view.offset == decoder.bias[static_cast<std::size_t>(i)])
-        fan_in = decoder.widths[static_cast<std::size_t>(i)];
-    const double bound = last ? 0 : 1 / std::sqrt(fan_in);
+    if (view.offset < decoder.weight.front()) {
+      const bool fwd = view.offset < layout.bwd_begin;
+      nn::initialise_encoder(fwd ? layout.encoder_fwd : layout.encoder_bwd, view, random, out);
+      continue;
+    }
+    std::size_t layer = 0;  // the last one that begins at the parameter or before it
+    while (layer + 1 < decoder.weight.size() && decoder.weight[layer + 1] <= view.offset) ++layer;
+    const bool last = view.offset >= decoder.weight.back();
     for (std::ptrdiff_t i = 0; i < view.size(); ++i)
-      out[i] = static_cast<T>(random.uniform(-bound, bound));
+      out[i] = last ? T(0) : static_cast<T>(nn::within_fan_in(decoder.widths[layer], random));
   }
 }
 

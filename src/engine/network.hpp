@@ -18,7 +18,7 @@ struct NetworkOptions {
   int input_dim = 0;
   /// What reads the features. The paper's is the GRU.
   nn::EncoderKind encoder = nn::EncoderKind::Gru;
-  /// Inputs a convolutional encoder looks back on, the newest among them; others do not read it.
+  /// Inputs that an encoder looks back on, the newest among them; for those that read taps.
   int taps = 16;
   /// Hidden units of each encoder.
   int hidden = 64;
@@ -43,8 +43,8 @@ struct OutputRows {
 
 /// The parameters of the networks, in one block.
 ///
-/// In this order: those of the encoder, named after its kind (gru_fwd.*, lstm_fwd.* or conv_fwd.*),
-/// the same for the backward direction (gru_bwd.* and so on) if two-sided, decoder.{0, 1, ...}.
+/// In this order: those of the encoder, named after its kind (gru_fwd.*, lstm_fwd.* and so on), the
+/// same for the backward direction (gru_bwd.* and so on) if two-sided, decoder.{0, 1, ...}.
 /// {weight, bias}; a head adds its own.
 struct NetworkLayout {
   /// Takes the options as they are: they must be valid.
@@ -55,6 +55,7 @@ struct NetworkLayout {
   nn::ParameterLayout parameters;
   nn::EncoderLayout encoder_fwd;
   nn::EncoderLayout encoder_bwd;  ///< two-sided networks only
+  std::ptrdiff_t bwd_begin = 0;   ///< where the parameters of the backward direction begin
   nn::MlpLayout decoder;
 
   int directions() const { return networks.two_sided ? 2 : 1; }
@@ -66,9 +67,9 @@ struct NetworkLayout {
   double network_flops() const;
 };
 
-/// Sets `values` (layout.parameters.size() numbers) to a starting point: encoders and hidden layers
-/// uniform within 1/sqrt(fan-in) as PyTorch does, the decoder's last layer and what a head has
-/// added zero. Streams are keyed by the parameter's name.
+/// Sets `values` (layout.parameters.size() numbers) to a starting point: encoders as their kinds
+/// say, hidden layers uniform within 1/sqrt(fan-in) as PyTorch does, the decoder's last layer and
+/// what a head has added zero. Streams are keyed by the parameter's name.
 template <typename T>
 void initialise_network(const NetworkLayout& layout, std::uint64_t seed, T* values);
 

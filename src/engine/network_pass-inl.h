@@ -1,5 +1,6 @@
 // The networks' part of a window: an encoder (one or both directions) and the decoder, forward and
-// backward, on the tape of records.hpp. Compiled in network_pass.cpp, apart from the heads.
+// backward, on the tape of records.hpp. Compiled once for each kind of encoder, apart from the
+// heads.
 
 #if defined(KALMIA_ENGINE_NETWORK_PASS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KALMIA_ENGINE_NETWORK_PASS_INL_H_
@@ -49,6 +50,23 @@ struct NetworkPass {
   /// ws.gradient and clears them.
   void end_backward() const;
 };
+
+/// The same for one kind of encoder.
+template <typename T>
+struct PassKernels {
+  void (*begin_forward)(const NetworkPass<T>&, const T* carry_h);
+  void (*forward)(const NetworkPass<T>&, int begin, int end);
+  void (*end_forward)(const NetworkPass<T>&, T* carry_h);
+  void (*clear_failed_lanes)(const NetworkPass<T>&);
+  void (*backward)(const NetworkPass<T>&, int begin, int end, int chunk_begin);
+  void (*gradients)(const NetworkPass<T>&, int begin, int end);
+  void (*end_backward)(const NetworkPass<T>&);
+};
+
+/// Those of the encoder of a layout. Defined by KALMIA_ENCODER_PASS (encoder_decoder-inl.h) in the
+/// source of each kind.
+template <typename T, typename Layout>
+const PassKernels<T>& pass_kernels();
 
 extern template struct NetworkPass<float>;
 extern template struct NetworkPass<double>;

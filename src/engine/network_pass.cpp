@@ -2,229 +2,54 @@
 #define HWY_TARGET_INCLUDE "engine/network_pass.cpp"
 #include <hwy/foreach_target.h>
 
-#include <algorithm>
-
-#include "engine/conv_encoder-inl.h"
 #include "engine/network_pass-inl.h"
-#include "engine/recurrent_encoder-inl.h"
-#include "engine/tape-inl.h"
-#include "nn/mlp-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::engine::HWY_NAMESPACE {
 
-/// The pass over a window, for one kind of encoder (RecurrentEncoder, ConvEncoder). Holds no data
-/// of its own: views of the input and the workspace.
-template <typename T, typename Encoder>
-class EncoderDecoder {
-  using Transposed = typename Tape<T>::Transposed;
-
- public:
-  explicit EncoderDecoder(const Tape<T>& tape)
-      : tape_(tape), layout_(tape.layout), rows_(tape.rows), fwd_(tape, false) {}
-
-  template <bool kTrain>
-  void begin_forward(const T* carry_h) const {
-    if (layout_.networks.two_sided) {
-      const Encoder bwd(tape_, true);
-      bwd.begin_backward();
-      for (int k = steps() - 2; k >= 0; --k) bwd.template forward<kTrain>(k);
-    }
-    fwd_.begin(carry_h);
+// Every kind's pass is compiled in a source of its own.
+template <typename T, typename Layouts>
+struct DeclaredFor;
+template <typename T, typename... Layouts>
+struct DeclaredFor<T, std::variant<Layouts...>> {
+  static const PassKernels<T>& of(const NetworkLayout& layout) {
+    static constexpr const PassKernels<T>& (*kEach[])() = {&pass_kernels<T, Layouts>...};
+    return kEach[layout.encoder_fwd.index()]();
   }
-  template <bool kTrain>
-  void forward(int begin, int end) const {
-    for (int k = begin; k < end; ++k) {
-      fwd_.template forward<kTrain>(k);
-      decode(tape_.at(k));
-    }
-  }
-  void end_forward(T* carry_h) const { fwd_.end(carry_h); }
-
-  void clear_failed_lanes() const {
-    for (int lane = 0; lane < lanes(); ++lane) {
-      if (tape_.ws.lane_ok[static_cast<std::size_t>(lane)] != 0) continue;
-      fwd_.clear_lane(lane);
-      if (layout_.networks.two_sided) Encoder(tape_, true).clear_lane(lane);
-      for (int k = 0; k < steps(); ++k) tape_.set_lane(tape_.at(k), rows_.total, lane, nullptr);
-    }
-  }
-
-  void backward(int begin, int end, int chunk_begin) const {
-    if (end == steps()) {
-      std::fill_n(d_h(), panel(layout_.directions() * units()), T(0));
-      fwd_.begin_adjoint();
-    }
-    for (int k = end - 1; k >= begin; --k) {
-      backward_decoder(k, chunk_begin);
-      fwd_.backward(k);
-    }
-  }
-  void gradients(int begin, int end) const {
-    // Transposed h of the steps begin-1..end-1: a recurrent encoder's weights meet h[k-1], the
-    // decoder's h[k].
-    const int features = layout_.directions() * units();
-    const Transposed h_T = tape_.transposed_place(features);
-    fwd_.transpose_before(begin, h_T);
-    for (int k = begin; k < end; ++k)
-      tape_.put_transposed(tape_.at(k) + panel(rows_.h), features, h_T, k - begin + 1);
-    fwd_.gradients(begin, end, h_T);
-    decoder_gradients(begin, end, h_T);
-  }
-  void end_backward() const {
-    fwd_.end_adjoint();
-    if (layout_.networks.two_sided) backward_bwd_direction();
-  }
-  void collect_gradients() const {
-    fwd_.collect();
-    if (layout_.networks.two_sided) Encoder(tape_, true).collect();
-    for (std::size_t i = 0; i + 1 < layout_.decoder.widths.size(); ++i) {
-      const int height = layout_.decoder.widths[i + 1];
-      tape_.collect_wide(layout_.decoder.weight[i], height, layout_.decoder.widths[i]);
-      tape_.collect_narrow(layout_.decoder.bias[i], height);
-    }
-  }
-
- private:
-  int steps() const { return tape_.in.steps; }
-  int lanes() const { return tape_.in.lanes; }
-  int units() const { return tape_.units; }
-  std::ptrdiff_t panel(int count) const { return tape_.panel(count); }
-  T* d_h() const { return tape_.ws.d_hidden_state.data(); }
-
-  void decode(T* record) const {
-    T* out = record + panel(rows_.out);
-    mlp_forward(tape_.weights.decoder, static_cast<const T*>(record + panel(rows_.h)), lanes(),
-                record + panel(rows_.hidden), out);
-    for (std::size_t i = 0; i < layout_.rows.positive.size(); ++i) {
-      const T* raw = out + panel(layout_.rows.positive[i]);
-      T* positive = record + panel(rows_.positive + static_cast<int>(i));
-      for (int lane = 0; lane < lanes(); lane += kLineLanes<T>)
-        store(softplus(load(raw + lane)), positive + lane);
-    }
-  }
-
-  // Adds the decoder's share of step k to d_h and leaves the adjoints of its layers in the chunk.
-  void backward_decoder(int k, int chunk_begin) const {
-    T* record = tape_.at(k);
-    T* d_out = record + panel(rows_.out);
-    for (std::size_t i = 0; i < layout_.rows.positive.size(); ++i) {
-      // d softplus(raw) = sigmoid(raw); `out` still holds raw in these rows.
-      T* raw = d_out + panel(layout_.rows.positive[i]);
-      const T* d_positive = record + panel(rows_.positive + static_cast<int>(i));
-      for (int lane = 0; lane < lanes(); lane += kLineLanes<T>)
-        store(sigmoid(load(raw + lane)) * load(d_positive + lane), raw + lane);
-    }
-    T* d_h_bwd = d_h() + panel(units());
-    if (layout_.networks.two_sided) std::fill_n(d_h_bwd, panel(units()), T(0));
-    mlp_backward(tape_.weights.decoder, static_cast<const T*>(record + panel(rows_.hidden)),
-                 static_cast<const T*>(d_out), lanes(),
-                 tape_.ws.chunk.data() + (k - chunk_begin) * panel(layout_.decoder.hidden_rows()),
-                 d_h());
-    if (layout_.networks.two_sided)
-      std::copy_n(d_h_bwd, panel(units()), record + panel(rows_.d_h_bwd));
-  }
-
-  void backward_bwd_direction() const {
-    const Encoder bwd(tape_, true);
-    std::fill_n(d_h(), panel(units()), T(0));
-    bwd.begin_adjoint();
-    for (int k = 0; k + 1 < steps(); ++k) {
-      tape_.add(tape_.at(k) + panel(rows_.d_h_bwd), units(), d_h());
-      bwd.backward(k);
-    }
-    for (int begin = 0; begin + 1 < steps(); begin += kChunkSteps)
-      bwd.gradients_backward(begin, std::min(steps() - 1, begin + kChunkSteps));
-  }
-
-  // h_T holds the transposed h of the step before `begin` and of the steps begin..end-1.
-  void decoder_gradients(int begin, int end, const Transposed& h_T) const {
-    const int layers = layout_.decoder.layers();
-    int hidden_row = 0;
-    for (int i = 0; i < layers; ++i) {
-      const auto layer = static_cast<std::size_t>(i);
-      const int in_rows = layout_.decoder.widths[layer];
-      const int out_rows = layout_.decoder.widths[layer + 1];
-      const PanelSeries<T> d_layer =
-          i + 1 < layers ? PanelSeries<T>{tape_.ws.chunk.data() + panel(hidden_row),
-                                          panel(layout_.decoder.hidden_rows())}
-                         : PanelSeries<T>{tape_.at(begin) + panel(rows_.out), tape_.step};
-      if (i == 0) {
-        tape_.wide_gradient(layout_.decoder.weight[0], d_layer, out_rows, h_T.first + h_T.step, h_T,
-                            in_rows, end - begin);
-      } else {
-        const Transposed below_T = tape_.transposed_place(in_rows);
-        const int below = rows_.hidden + hidden_row - in_rows;
-        for (int k = begin; k < end; ++k)
-          tape_.put_transposed(tape_.at(k) + panel(below), in_rows, below_T, k - begin);
-        tape_.wide_gradient(layout_.decoder.weight[layer], d_layer, out_rows, below_T.first,
-                            below_T, in_rows, end - begin);
-      }
-      row_sums(d_layer, out_rows, end - begin, lanes(), tape_.sums(layout_.decoder.bias[layer]));
-      hidden_row += out_rows;
-    }
-  }
-
-  const Tape<T>& tape_;
-  const NetworkLayout& layout_;
-  const RecordRows& rows_;
-  const Encoder fwd_;
 };
 
-// Calls task with the pass made for the networks' encoder.
-template <typename T, typename Task>
-HWY_INLINE void with_encoder(const NetworkPass<T>& of, const Task& task) {
-  const Tape<T> tape(of.layout, of.weights, of.in, of.ws);
-  switch (of.layout.networks.encoder) {
-    case nn::EncoderKind::Gru:
-      return task(EncoderDecoder<T, RecurrentEncoder<T, GruCell>>(tape));
-    case nn::EncoderKind::Lstm:
-      return task(EncoderDecoder<T, RecurrentEncoder<T, LstmCell>>(tape));
-    case nn::EncoderKind::Conv:
-      return task(EncoderDecoder<T, ConvEncoder<T>>(tape));
-  }
+template <typename T>
+const PassKernels<T>& kernels_of(const NetworkLayout& layout) {
+  return DeclaredFor<T, nn::EncoderLayout>::of(layout);
 }
 
 template <typename T>
 void NetworkPass<T>::begin_forward(const T* carry_h) const {
-  with_encoder(*this, [&](const auto& pass) HWY_ATTR {
-    if (ws.training)
-      pass.template begin_forward<true>(carry_h);
-    else
-      pass.template begin_forward<false>(carry_h);
-  });
+  kernels_of<T>(layout).begin_forward(*this, carry_h);
 }
 template <typename T>
 void NetworkPass<T>::forward(int begin, int end) const {
-  with_encoder(*this, [&](const auto& pass) HWY_ATTR {
-    if (ws.training)
-      pass.template forward<true>(begin, end);
-    else
-      pass.template forward<false>(begin, end);
-  });
+  kernels_of<T>(layout).forward(*this, begin, end);
 }
 template <typename T>
 void NetworkPass<T>::end_forward(T* carry_h) const {
-  with_encoder(*this, [&](const auto& pass) HWY_ATTR { pass.end_forward(carry_h); });
+  kernels_of<T>(layout).end_forward(*this, carry_h);
 }
 template <typename T>
 void NetworkPass<T>::clear_failed_lanes() const {
-  with_encoder(*this, [](const auto& pass) HWY_ATTR { pass.clear_failed_lanes(); });
+  kernels_of<T>(layout).clear_failed_lanes(*this);
 }
 template <typename T>
 void NetworkPass<T>::backward(int begin, int end, int chunk_begin) const {
-  with_encoder(*this, [&](const auto& pass) HWY_ATTR { pass.backward(begin, end, chunk_begin); });
+  kernels_of<T>(layout).backward(*this, begin, end, chunk_begin);
 }
 template <typename T>
 void NetworkPass<T>::gradients(int begin, int end) const {
-  with_encoder(*this, [&](const auto& pass) HWY_ATTR { pass.gradients(begin, end); });
+  kernels_of<T>(layout).gradients(*this, begin, end);
 }
 template <typename T>
 void NetworkPass<T>::end_backward() const {
-  with_encoder(*this, [](const auto& pass) HWY_ATTR {
-    pass.end_backward();
-    pass.collect_gradients();
-  });
+  kernels_of<T>(layout).end_backward(*this);
 }
 
 template struct NetworkPass<float>;

@@ -6,12 +6,15 @@
 #include <hwy/foreach_target.h>
 
 #include "engine/records.hpp"
-#include "engine/stream_encoder-inl.h"
 #include "lanes/math-inl.h"
 #include "lanes/matvec-inl.h"
+#include "nn/encoder-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::engine::HWY_NAMESPACE {
+
+using namespace nn::HWY_NAMESPACE;  // NOLINT: networks of this instruction set
+using lanes::kLineLanes;
 
 // Decodes h and puts the outputs on the record of a window of one step. Every lane gets the same
 // numbers: stores of whole lines, so that the recursion's loads need not wait for parts.
@@ -40,19 +43,20 @@ void stream_decode(const NetworkLayout& layout, const typename NetworkStream<T>:
 }
 
 template <typename T>
-void step_here(const NetworkLayout& layout, const typename NetworkStream<T>::Weights& weights,
+void step_here(const NetworkLayout& layout, typename NetworkStream<T>::Weights& weights,
                typename NetworkStream<T>::Scratch& s, const T* features, std::vector<T>& state,
                T* record) {
-  stream_encode<T>(layout.networks.encoder, weights, s, features, state);
+  std::visit([&](auto& encoder) HWY_ATTR { stream_step(encoder, features, state, s.h.data()); },
+             weights.encoder.weights);
   stream_decode<T>(layout, weights, s, record);
 }
 
-void step_float(const NetworkLayout& layout, const NetworkStream<float>::Weights& weights,
+void step_float(const NetworkLayout& layout, NetworkStream<float>::Weights& weights,
                 NetworkStream<float>::Scratch& s, const float* features, std::vector<float>& state,
                 float* record) {
   step_here<float>(layout, weights, s, features, state, record);
 }
-void step_double(const NetworkLayout& layout, const NetworkStream<double>::Weights& weights,
+void step_double(const NetworkLayout& layout, NetworkStream<double>::Weights& weights,
                  NetworkStream<double>::Scratch& s, const double* features,
                  std::vector<double>& state, double* record) {
   step_here<double>(layout, weights, s, features, state, record);
@@ -73,36 +77,6 @@ namespace kalmia::engine {
 HWY_EXPORT(step_float);
 HWY_EXPORT(step_double);
 
-namespace {
-
-// `blocks` blocks of `size` numbers, each padded to whole lines.
-template <typename T>
-void assign_padded(Buffer<T>& to, const T* from, int size, int blocks = 1) {
-  const int padded = lanes::padded_to_line<T>(size);
-  to.resize(static_cast<std::size_t>(blocks * padded));
-  for (int b = 0; b < blocks; ++b) std::copy_n(from + b * size, size, to.data() + b * padded);
-}
-
-// The weights of an encoder; those of a recurrent one come in blocks, one a gate.
-template <typename T>
-void assign_encoder(const nn::EncoderLayout& layout, const T* p,
-                    typename NetworkStream<T>::Weights& to) {
-  const auto recurrent = [&](const auto& l, int gates) {
-    to.input.assign(p + l.weight_ih, gates * l.hidden, l.input, gates);
-    to.hidden.assign(p + l.weight_hh, gates * l.hidden, l.hidden, gates);
-    assign_padded(to.bias_input, p + l.bias_ih, l.hidden, gates);
-    assign_padded(to.bias_hidden, p + l.bias_hh, l.hidden, gates);
-  };
-  if (const auto* gru = std::get_if<nn::GruLayout>(&layout)) recurrent(*gru, 3);
-  if (const auto* lstm = std::get_if<nn::LstmLayout>(&layout)) recurrent(*lstm, 4);
-  if (const auto* conv = std::get_if<nn::ConvLayout>(&layout)) {
-    to.input.assign(p + conv->weight, conv->hidden, conv->taps * conv->input);
-    assign_padded(to.bias_input, p + conv->bias, conv->hidden);
-  }
-}
-
-}  // namespace
-
 template <typename T>
 NetworkStream<T>::NetworkStream(const NetworkLayout& layout, std::span<const T> parameters)
     : layout_(layout) {
@@ -112,23 +86,17 @@ NetworkStream<T>::NetworkStream(const NetworkLayout& layout, std::span<const T> 
     throw ConfigError("NetworkStream: " + std::to_string(parameters.size()) +
                       " parameters, but the model has " + std::to_string(layout.parameters.size()));
   const T* p = parameters.data();
-  assign_encoder(layout.encoder_fwd, p, weights_);
+  weights_.encoder.assign(layout.encoder_fwd, p);
   int widest = 0;
   for (int i = 0; i < layout.decoder.layers(); ++i) {
     const auto layer = static_cast<std::size_t>(i);
     const int rows = layout.decoder.widths[layer + 1];
     weights_.layer.emplace_back().assign(p + layout.decoder.weight[layer], rows,
                                          layout.decoder.widths[layer]);
-    assign_padded(weights_.bias.emplace_back(), p + layout.decoder.bias[layer], rows);
+    lanes::assign_padded(weights_.bias.emplace_back(), p + layout.decoder.bias[layer], rows);
     widest = std::max(widest, weights_.layer.back().rows);
   }
-  const auto inputs = static_cast<std::size_t>(layout.networks.input_dim);
-  const auto units = static_cast<std::size_t>(lanes::padded_to_line<T>(layout.networks.hidden));
-  scratch_.gates_input.resize(weights_.bias_input.size());
-  scratch_.gates_hidden.resize(weights_.bias_hidden.size());
-  scratch_.h.resize(units);
-  scratch_.c.resize(units);
-  scratch_.inputs.resize(static_cast<std::size_t>(layout.encoder_state_rows()) + inputs);
+  scratch_.h.resize(static_cast<std::size_t>(lanes::padded_to_line<T>(layout.networks.hidden)));
   scratch_.a.resize(static_cast<std::size_t>(widest));
   scratch_.b.resize(static_cast<std::size_t>(widest));
 }

@@ -26,13 +26,12 @@ class NetworkStream {
 
   /// The weights as the kernel reads them.
   struct Weights {
-    lanes::ColumnMatrix<T> input, hidden;  ///< encoder, gates in blocks; a convolution has input
-    Buffer<T> bias_input, bias_hidden;
+    nn::StreamedEncoder<T> encoder;             ///< with scratch of its own
     std::vector<lanes::ColumnMatrix<T>> layer;  ///< decoder
     std::vector<Buffer<T>> bias;
   };
   struct Scratch {
-    Buffer<T> gates_input, gates_hidden, h, c, inputs, a, b;
+    Buffer<T> h, a, b;
   };
 
  private:

@@ -16,9 +16,9 @@ inline constexpr int kTurnSteps = 4;
 
 /// Rows of one step's record; a row is `lanes` numbers.
 ///
-///   h        hidden units, forward then backward direction; an LSTM's c after them, likewise
+///   h        hidden units, forward then backward direction; what else an encoder keeps, likewise
 ///   gates    what the encoder's adjoint needs, per direction; the adjoints of its sums replace it
-///            (gru-inl.h, lstm-inl.h, conv-inl.h)
+///            (gru-inl.h and so on)
 ///   hidden   the decoder's hidden layers
 ///   out      the decoder's output, later its adjoint
 ///   positive the rows that go through softplus, after it; later their adjoints

@@ -1,4 +1,6 @@
-// A recurrent encoder (GRU or LSTM) over a window, in one direction, and its adjoint.
+// A recurrent encoder (GRU or LSTM) over a window, in one direction, and its adjoint. ws.encoder
+// holds the state before the window, zero where a series starts, and the gates of a step where no
+// tape is kept.
 
 #if defined(KALMIA_ENGINE_RECURRENT_ENCODER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KALMIA_ENGINE_RECURRENT_ENCODER_INL_H_
@@ -10,95 +12,11 @@
 #include <algorithm>
 
 #include "engine/tape-inl.h"
-#include "nn/gru-inl.h"
-#include "nn/lstm-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::engine::HWY_NAMESPACE {
 
 using namespace nn::HWY_NAMESPACE;  // NOLINT: networks of this instruction set
-
-/// What the sweep needs of a GRU. State: h.
-template <typename T>
-struct GruCell {
-  using Layout = nn::GruLayout;
-  using Packed = nn::PackedGru<T>;
-  static constexpr int kPanels = 1;
-  struct State {
-    T* panel[kPanels];
-  };
-
-  template <bool kTrain>
-  static void forward(const Packed& gru, const T* x, const State& old, int lanes, const State& now,
-                      T* gates) {
-    gru_forward<kTrain>(gru, x, static_cast<const T*>(old.panel[0]), lanes, now.panel[0], gates);
-  }
-  static void backward(const Packed& gru, const State& old, const State&, int lanes, T* gates,
-                       const State& d) {
-    gru_backward(gru, static_cast<const T*>(old.panel[0]), lanes, gates, d.panel[0]);
-  }
-  /// d_W_hh = [a_r; a_z; g] h', d_W_ih = [a_r; a_z; a_n] x' (see gru_backward).
-  static void gradients(const Tape<T>& tape, const Layout& gru, const PanelSeries<T>& gates,
-                        const typename Tape<T>::Transposed& h_T, const PanelSeries<T>& x,
-                        int steps) {
-    const int n = gru.hidden, lanes = tape.in.lanes;
-    tape.wide_gradient(gru.weight_hh, gates, 3 * n, h_T.first, h_T, n, steps);
-    outer_product_narrow(gates, 2 * n, x, gru.input, steps, lanes, tape.sums(gru.weight_ih));
-    const PanelSeries<T> a_n{gates.first + tape.panel(3 * n), gates.step};
-    outer_product_narrow(a_n, n, x, gru.input, steps, lanes,
-                         tape.sums(gru.weight_ih + static_cast<std::ptrdiff_t>(2) * n * gru.input));
-    row_sums(gates, 3 * n, steps, lanes, tape.sums(gru.bias_hh));
-    row_sums(a_n, n, steps, lanes, tape.sums(gru.bias_ih + 2 * n));
-  }
-  static void collect(const Tape<T>& tape, const Layout& gru) {
-    const int n = gru.hidden;
-    tape.collect_narrow(gru.weight_ih, static_cast<std::ptrdiff_t>(3) * n * gru.input);
-    tape.collect_wide(gru.weight_hh, 3 * n, n);
-    tape.collect_narrow(gru.bias_ih, 3 * n);
-    tape.collect_narrow(gru.bias_hh, 3 * n);
-    // The r and z rows of both biases enter as a sum.
-    tape.share_gradient(gru.bias_hh, 2 * n, gru.bias_ih);
-  }
-};
-
-/// What the sweep needs of an LSTM. State: h, c.
-template <typename T>
-struct LstmCell {
-  using Layout = nn::LstmLayout;
-  using Packed = nn::PackedLstm<T>;
-  static constexpr int kPanels = 2;
-  struct State {
-    T* panel[kPanels];
-  };
-
-  template <bool kTrain>
-  static void forward(const Packed& lstm, const T* x, const State& old, int lanes, const State& now,
-                      T* gates) {
-    lstm_forward(lstm, x, static_cast<const T*>(old.panel[0]), static_cast<const T*>(old.panel[1]),
-                 lanes, now.panel[0], now.panel[1], gates);
-  }
-  static void backward(const Packed& lstm, const State& old, const State& now, int lanes, T* gates,
-                       const State& d) {
-    lstm_backward(lstm, static_cast<const T*>(old.panel[1]), static_cast<const T*>(now.panel[1]),
-                  lanes, gates, d.panel[0], d.panel[1]);
-  }
-  /// d_W_hh = a h', d_W_ih = a x' (see lstm_backward).
-  static void gradients(const Tape<T>& tape, const Layout& lstm, const PanelSeries<T>& gates,
-                        const typename Tape<T>::Transposed& h_T, const PanelSeries<T>& x,
-                        int steps) {
-    const int n = lstm.hidden, lanes = tape.in.lanes;
-    tape.wide_gradient(lstm.weight_hh, gates, 4 * n, h_T.first, h_T, n, steps);
-    outer_product_narrow(gates, 4 * n, x, lstm.input, steps, lanes, tape.sums(lstm.weight_ih));
-    row_sums(gates, 4 * n, steps, lanes, tape.sums(lstm.bias_hh));
-  }
-  static void collect(const Tape<T>& tape, const Layout& lstm) {
-    const int n = lstm.hidden;
-    tape.collect_narrow(lstm.weight_ih, static_cast<std::ptrdiff_t>(4) * n * lstm.input);
-    tape.collect_wide(lstm.weight_hh, 4 * n, n);
-    tape.collect_narrow(lstm.bias_hh, 4 * n);
-    tape.share_gradient(lstm.bias_hh, 4 * n, lstm.bias_ih);  // the biases enter as a sum
-  }
-};
 
 /// state[k] = Cell(x[k], state[k-1]), or state[k+1] backward; h is the state's first panel.
 template <typename T, template <typename> typename CellOf>
@@ -120,7 +38,7 @@ class RecurrentEncoder {
 
   /// Sets the state before the window: the carried one, zero where a series starts.
   void begin(const T* carry) const {
-    T* start = tape_.ws.start_h.data();
+    T* start = tape_.ws.encoder.data();
     std::copy_n(carry, tape_.panel(kPanels * units()), start);
     for (int lane = 0; lane < lanes(); ++lane)
       if (tape_.in.lane_fresh(lane)) tape_.set_lane(start, kPanels * units(), lane, nullptr);
@@ -135,8 +53,9 @@ class RecurrentEncoder {
   template <bool kTrain>
   void forward(int k) const {
     const State old = state(before(k)), now = state(k);
-    Cell::template forward<kTrain>(weights_, sweep_.input_at(k), old, lanes(), now,
-                                   kTrain ? gates(k) : tape_.ws.gates.data());
+    Cell::template forward<kTrain>(
+        weights_, sweep_.input_at(k), old, lanes(), now,
+        kTrain ? gates(k) : tape_.ws.encoder.data() + tape_.panel(kPanels * units()));
     for (int lane = 0; lane < lanes() && sweep_.exceptional(k); ++lane) {
       if (!sweep_.holds(k, lane) && !sweep_.starts(k, lane)) continue;
       for (int i = 0; i < kPanels; ++i)
@@ -153,7 +72,7 @@ class RecurrentEncoder {
 
   /// Clears what the tape holds of a lane beside the records.
   void clear_lane(int lane) const {
-    tape_.set_lane(tape_.ws.start_h.data(), kPanels * units(), lane, nullptr);
+    tape_.set_lane(tape_.ws.encoder.data(), kPanels * units(), lane, nullptr);
   }
 
   /// From the adjoint of the state after step k (ws.d_hidden_state) to that before it, and to the
@@ -207,7 +126,7 @@ class RecurrentEncoder {
     State s;
     for (int i = 0; i < kPanels; ++i)
       s.panel[i] =
-          k < 0 ? tape_.ws.start_h.data() + tape_.panel(i * units())
+          k < 0 ? tape_.ws.encoder.data() + tape_.panel(i * units())
                 : tape_.at(k) + tape_.panel(tape_.rows.h + (i * directions + direction_) * units());
     return s;
   }

@@ -90,6 +90,15 @@ struct Tape {
     outer_product_wide<T>(a, height, {b_T, place.step}, place.stride,
                           lanes::padded_to_line<T>(cols), steps, in.lanes, sums(weight));
   }
+  /// d_W (height x cols) += a b' over up to kChunkSteps steps, for what an encoder reads:
+  /// transposes b to ws.encoder_T first.
+  void encoder_gradient(std::ptrdiff_t weight, const PanelSeries<T>& a, int height,
+                        const PanelSeries<T>& b, int cols, int steps) const {
+    const std::ptrdiff_t stride = lanes::padded_to_line<T>(cols);
+    const Transposed place{ws.encoder_T.data(), stride, stride * in.lanes};
+    for (int t = 0; t < steps; ++t) put_transposed(b.first + t * b.step, cols, place, t);
+    wide_gradient(weight, a, height, place.first, place, cols, steps);
+  }
 };
 
 /// One direction of the networks over a window: the order of its steps, its inputs and its lanes.
@@ -118,6 +127,13 @@ struct Sweep {
   /// Whether any lane may start or hold at step k.
   bool exceptional(int k) const {
     return in.length != nullptr || (backward ? k + 1 == in.steps : k == 0);
+  }
+  /// Which step of the sweep k is: 0 is the first.
+  int position(int k) const { return backward ? in.steps - 1 - k : k; }
+  /// Clears the lanes of a panel that start at step k.
+  void clear_starting(const Tape<T>& tape, int k, T* to, int rows) const {
+    for (int lane = 0; lane < in.lanes && exceptional(k); ++lane)
+      if (starts(k, lane)) tape.set_lane(to, rows, lane, nullptr);
   }
 };
 

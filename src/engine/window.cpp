@@ -47,8 +47,7 @@ void NetworkWorkspace<T>::prepare(const NetworkLayout& layout, int steps, int la
   max_steps = steps;
   max_lanes = lanes;
   const int hidden = layout.networks.hidden;
-  const nn::EncoderRows encoder = nn::encoder_rows(layout.encoder_fwd);
-  const auto* conv = std::get_if<nn::ConvLayout>(&layout.encoder_fwd);
+  const nn::EncoderRows of_encoder = nn::encoder_rows(layout.encoder_fwd);
 
   lane_nll.resize(static_cast<std::size_t>(lanes));
   lane_ok.assign(static_cast<std::size_t>(lanes), 1);
@@ -57,10 +56,9 @@ void NetworkWorkspace<T>::prepare(const NetworkLayout& layout, int steps, int la
   failures.reserve(static_cast<std::size_t>(lanes));
   records.resize(times(RecordRows(layout, training).total, lanes) *
                  static_cast<std::size_t>(steps));
-  start_h.resize(times(encoder.state, lanes));
-  if (conv != nullptr)
-    series.resize(times(encoder.state + steps * conv->input, layout.directions() * lanes));
-  if (!training) gates.resize(times(encoder.tape, lanes));
+  const nn::WindowShape window{steps, kChunkSteps, layout.directions(), training};
+  encoder.resize(
+      static_cast<std::size_t>(nn::encoder_scratch_rows(layout.encoder_fwd, window) * lanes));
   if (!training) return;
   const auto parameters = static_cast<std::size_t>(layout.parameters.size());
   gradient.resize(parameters);
@@ -68,10 +66,10 @@ void NetworkWorkspace<T>::prepare(const NetworkLayout& layout, int steps, int la
   int widest = layout.directions() * hidden;
   for (const int width : layout.networks.decoder) widest = std::max(widest, width);
   transposed.resize(times(lanes::padded_to_line<T>(widest), lanes) * (kChunkSteps + 1));
-  d_h.resize(times(encoder.state, lanes));
+  d_h.resize(times(of_encoder.state, lanes));
   chunk.resize(times(layout.decoder.hidden_rows(), lanes) * kChunkSteps);
-  if (conv != nullptr) d_series.resize(times(2 * encoder.state, lanes));
-  d_hidden_state.resize(times((layout.directions() - 1) * hidden + encoder.step, lanes));
+  encoder_T.resize(times(lanes::padded_to_line<T>(of_encoder.transposed), lanes) * kChunkSteps);
+  d_hidden_state.resize(times((layout.directions() - 1) * hidden + of_encoder.step, lanes));
 }
 
 template <typename T>

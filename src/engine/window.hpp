@@ -84,11 +84,9 @@ struct NetworkWorkspace {
   int max_steps = 0;
   int max_lanes = 0;
   Buffer<T> records;         ///< one record of panels a step
-  Buffer<T> start_h;         ///< h before the window, zero where a series starts
   Buffer<T> chunk;           ///< adjoints that live for one chunk of steps
-  Buffer<T> gates;           ///< of one step, where no tape is kept
-  Buffer<T> series;          ///< inputs of a convolution; see conv_encoder-inl.h
-  Buffer<T> d_series;        ///< adjoint of its carried inputs, and room for those it reads beside
+  Buffer<T> encoder;         ///< what the encoder keeps beside the records; see its sweep
+  Buffer<T> encoder_T;       ///< what it transposes of a chunk, lane by lane
   Buffer<T> d_hidden_state;  ///< running adjoint of h, and of an LSTM's c
   Buffer<T> sums;            ///< weight gradients before they are collected; see tape-inl.h
   Buffer<T> transposed;      ///< hidden states of a chunk, lane by lane

@@ -57,8 +57,9 @@ HWY_INLINE void matvec_block(int lines, const T* W, int stride, int cols, const 
 }
 
 /// out = start + W x. Shapes: x cols, start and out W.rows (padded). Cost: reads W once.
+/// Not inlined: a stream calls it often, and each copy would be a dozen loops.
 template <typename T>
-HWY_INLINE void matvec(const ColumnMatrix<T>& W, const T* x, const T* start, T* out) {
+HWY_NOINLINE void matvec(const ColumnMatrix<T>& W, const T* x, const T* start, T* out) {
   const EvenSplit split(W.rows / kLineLanes<T>, kMatvecLines);
   for (int block = 0; block < split.tiles; ++block) {
     const int at = split.begin(block) * kLineLanes<T>;

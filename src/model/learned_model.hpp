@@ -46,7 +46,7 @@ struct ModelDescription {
   Units units;
   FeatureSpec features;
   nn::EncoderKind encoder = nn::EncoderKind::Gru;
-  int taps = 16;  ///< of a convolutional encoder
+  int taps = 16;  ///< of encoders that read them
   /// What the networks of the filter compute: a recursive filter has an expert map, others say of
   /// the state what they have read.
   heads::HeadKind head = heads::HeadKind::Recursion;

@@ -7,8 +7,12 @@
 #define KALMIA_NN_CONV_INL_H_
 #endif
 
+#include <algorithm>
+#include <vector>
+
 #include "lanes/dense-inl.h"
 #include "lanes/math-inl.h"
+#include "lanes/matvec-inl.h"
 #include "nn/conv.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -46,6 +50,18 @@ HWY_INLINE void conv_backward(const PackedConv<T>& conv, const T* HWY_RESTRICT h
   if (d_x == nullptr) return;
   product(conv.transposed, static_cast<const T*>(a), lanes, Start::Accumulate,
           static_cast<const T*>(nullptr), d_x);
+}
+
+/// h = tanh(W [state; x] + b) of one sequence, padded to whole lines; x becomes the newest input of
+/// the state.
+template <typename T>
+void stream_step(StreamedConv<T>& conv, const T* x, std::vector<T>& state, T* h) {
+  const std::size_t inputs = conv.inputs.size() - state.size();
+  std::copy(state.begin(), state.end(), conv.inputs.data());
+  std::copy_n(x, inputs, conv.inputs.data() + state.size());
+  matvec(conv.weight, static_cast<const T*>(conv.inputs.data()), conv.bias.data(), h);
+  for (int u = 0; u < conv.weight.rows; u += kLineLanes<T>) store(tanh(load(h + u)), h + u);
+  std::copy_n(conv.inputs.data() + inputs, state.size(), state.data());
 }
 
 }  // namespace kalmia::nn::HWY_NAMESPACE

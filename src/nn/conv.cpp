@@ -25,7 +25,17 @@ void PackedConv<T>::pack(const ConvLayout& layout, const T* parameters) {
   std::copy_n(parameters + layout.bias, size, bias.data());
 }
 
+template <typename T>
+void StreamedConv<T>::assign(const ConvLayout& layout, const T* parameters) {
+  const int cols = layout.taps * layout.input;
+  weight.assign(parameters + layout.weight, layout.hidden, cols);
+  lanes::assign_padded(bias, parameters + layout.bias, layout.hidden);
+  inputs.resize(static_cast<std::size_t>(cols));
+}
+
 template struct PackedConv<float>;
 template struct PackedConv<double>;
+template struct StreamedConv<float>;
+template struct StreamedConv<double>;
 
 }  // namespace kalmia::nn

@@ -1,6 +1,8 @@
 #include "nn/encoder.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "base/option_rules.hpp"
 #include "kalmia/error.hpp"
@@ -14,11 +16,32 @@ const EncoderEntry* find(std::string_view name) {
   return found == encoder_table().end() ? nullptr : &*found;
 }
 
-// One function of several, chosen by the type of its argument.
-template <typename... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
+template <std::size_t kIndex>
+using LayoutAt = std::variant_alternative_t<kIndex, EncoderLayout>;
+
+using Everyone = std::make_index_sequence<std::variant_size_v<EncoderLayout>>;
+
+using AddTo = EncoderLayout (*)(ParameterLayout&, const std::string&, int input, int hidden,
+                                int taps);
+
+template <EncoderKindLayout Layout>
+constexpr AddTo add_to_of() {
+  return [](ParameterLayout& parameters, const std::string& prefix, int input, int hidden,
+            [[maybe_unused]] int taps) -> EncoderLayout {
+    if constexpr (Layout::kReadsTaps)
+      return Layout::add_to(parameters, prefix, input, hidden, taps);
+    else
+      return Layout::add_to(parameters, prefix, input, hidden);
+  };
+}
+
+template <std::size_t... kIndex>
+constexpr std::array<AddTo, sizeof...(kIndex)> add_to_of_all(std::index_sequence<kIndex...>) {
+  return {add_to_of<LayoutAt<kIndex>>()...};
+}
+
+// In the order of EncoderKind.
+constexpr auto kAddTo = add_to_of_all(Everyone());
 
 }  // namespace
 
@@ -36,58 +59,59 @@ EncoderKind encoder_of_name(std::string_view name) {
 
 EncoderLayout add_encoder(ParameterLayout& parameters, const std::string& prefix, EncoderKind kind,
                           int input, int hidden, int taps) {
-  switch (kind) {
-    case EncoderKind::Lstm:
-      return LstmLayout::add_to(parameters, prefix, input, hidden);
-    case EncoderKind::Conv:
-      return ConvLayout::add_to(parameters, prefix, input, hidden, taps);
-    default:
-      return GruLayout::add_to(parameters, prefix, input, hidden);
-  }
+  return kAddTo[static_cast<std::size_t>(kind)](parameters, prefix, input, hidden, taps);
 }
 
 EncoderRows encoder_rows(const EncoderLayout& layout) {
-  return std::visit(Overloaded{[](const GruLayout& l) {
-                                 return EncoderRows{l.hidden, l.hidden, 4 * l.hidden};
-                               },
-                               [](const LstmLayout& l) {
-                                 return EncoderRows{2 * l.hidden, 2 * l.hidden, 4 * l.hidden};
-                               },
-                               [](const ConvLayout& l) {
-                                 return EncoderRows{(l.taps - 1) * l.input, l.hidden, l.hidden};
-                               }},
-                    layout);
+  return std::visit([](const auto& l) { return l.rows(); }, layout);
+}
+
+std::ptrdiff_t encoder_scratch_rows(const EncoderLayout& layout, const WindowShape& window) {
+  return std::visit([&](const auto& l) { return l.scratch_rows(window); }, layout);
 }
 
 double encoder_flops(const EncoderLayout& layout) {
-  return std::visit(
-      Overloaded{[](const GruLayout& l) { return 6.0 * l.hidden * (l.hidden + l.input); },
-                 [](const LstmLayout& l) { return 8.0 * l.hidden * (l.hidden + l.input); },
-                 [](const ConvLayout& l) { return 2.0 * l.hidden * l.taps * l.input; }},
-      layout);
+  return std::visit([](const auto& l) { return l.flops(); }, layout);
 }
 
-int encoder_fan_in(const EncoderLayout& layout) {
-  return std::visit(Overloaded{[](const GruLayout& l) { return l.hidden; },
-                               [](const LstmLayout& l) { return l.hidden; },
-                               [](const ConvLayout& l) { return l.taps * l.input; }},
-                    layout);
+template <typename T>
+void initialise_encoder(const EncoderLayout& layout, const ParameterView& parameter,
+                        RandomStream& random, T* values) {
+  std::visit(
+      [&](const auto& l) {
+        for (std::ptrdiff_t i = 0; i < parameter.size(); ++i)
+          values[i] = static_cast<T>(l.first_value(parameter, i, random));
+      },
+      layout);
 }
 
 template <typename T>
 void PackedEncoder<T>::pack(const EncoderLayout& layout, const T* parameters) {
-  const auto pack_as = [&]<typename Packed>(const auto& from) {
-    if (!std::holds_alternative<Packed>(weights)) weights.template emplace<Packed>();
-    std::get<Packed>(weights).pack(from, parameters);
-  };
   std::visit(
-      Overloaded{[&](const GruLayout& l) { pack_as.template operator()<PackedGru<T>>(l); },
-                 [&](const LstmLayout& l) { pack_as.template operator()<PackedLstm<T>>(l); },
-                 [&](const ConvLayout& l) { pack_as.template operator()<PackedConv<T>>(l); }},
+      [&]<typename Layout>(const Layout& l) {
+        using Packed = PackedOf<T, Layout>;
+        if (!std::holds_alternative<Packed>(weights)) weights.template emplace<Packed>();
+        std::get<Packed>(weights).pack(l, parameters);
+      },
       layout);
 }
 
+template <typename T>
+void StreamedEncoder<T>::assign(const EncoderLayout& layout, const T* parameters) {
+  std::visit(
+      [&]<typename Layout>(const Layout& l) {
+        weights.template emplace<StreamedOf<T, Layout>>().assign(l, parameters);
+      },
+      layout);
+}
+
+template void initialise_encoder<float>(const EncoderLayout&, const ParameterView&, RandomStream&,
+                                        float*);
+template void initialise_encoder<double>(const EncoderLayout&, const ParameterView&, RandomStream&,
+                                         double*);
 template struct PackedEncoder<float>;
 template struct PackedEncoder<double>;
+template struct StreamedEncoder<float>;
+template struct StreamedEncoder<double>;
 
 }  // namespace kalmia::nn

@@ -8,7 +8,7 @@
 
 namespace kalmia::nn {
 
-/// One row of the table in encoder_table.cpp.
+/// What the layout of an encoder says of it (encoder_parts.hpp).
 struct EncoderEntry {
   EncoderKind kind;
   std::string_view name;     ///< as users write it: ModelOptions::encoder
@@ -16,7 +16,7 @@ struct EncoderEntry {
   bool reads_taps = false;   ///< it looks back on ModelOptions::taps steps
 };
 
-/// In the order they are listed to users.
+/// In the order of EncoderKind, in which they are listed to users.
 std::span<const EncoderEntry> encoder_table();
 const EncoderEntry& encoder_entry(EncoderKind kind);
 

@@ -7,8 +7,12 @@
 #define KALMIA_NN_GRU_INL_H_
 #endif
 
+#include <algorithm>
+#include <vector>
+
 #include "lanes/dense-inl.h"
 #include "lanes/math-inl.h"
+#include "lanes/matvec-inl.h"
 #include "nn/gru.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -162,6 +166,24 @@ HWY_INLINE void gru_backward(const PackedGru<T>& gru, const T* h, int lanes, T* 
   }
   product(gru.hidden_transposed, static_cast<const T*>(gates), lanes, Start::Accumulate,
           static_cast<const T*>(nullptr), d_h);
+}
+
+/// h = GRU(x, h) of one sequence. Moves its state on and leaves h, padded to whole lines.
+template <typename T>
+void stream_step(StreamedGru<T>& gru, const T* x, std::vector<T>& state, T* h) {
+  std::copy(state.begin(), state.end(), h);
+  matvec(gru.input, x, gru.bias_input.data(), gru.gates_input.data());
+  matvec(gru.hidden, static_cast<const T*>(h), gru.bias_hidden.data(), gru.gates_hidden.data());
+  const int units = gru.hidden.rows / 3;  // padded
+  const T* in = gru.gates_input.data();
+  const T* hid = gru.gates_hidden.data();
+  for (int u = 0; u < units; u += kLineLanes<T>) {
+    const Line<T> r = sigmoid(load(in + u) + load(hid + u));
+    const Line<T> z = sigmoid(load(in + units + u) + load(hid + units + u));
+    const Line<T> n = tanh(fma(r, load(hid + 2 * units + u), load(in + 2 * units + u)));
+    store(fma(z, load(h + u) - n, n), h + u);
+  }
+  std::copy_n(h, state.size(), state.begin());
 }
 
 }  // namespace kalmia::nn::HWY_NAMESPACE

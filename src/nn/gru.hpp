@@ -12,12 +12,27 @@
 #include <string>
 
 #include "lanes/dense.hpp"
+#include "lanes/matvec.hpp"
+#include "nn/encoder_parts.hpp"
 #include "nn/parameters.hpp"
 
 namespace kalmia::nn {
 
+template <typename T>
+struct PackedGru;
+template <typename T>
+struct StreamedGru;
+
 /// Sizes of a GRU and where its parameters lie in the block.
 struct GruLayout {
+  static constexpr std::string_view kName = "gru";
+  static constexpr std::string_view kMeaning = "the paper's";
+  static constexpr bool kReadsTaps = false;
+  template <typename T>
+  using Packed = PackedGru<T>;
+  template <typename T>
+  using Streamed = StreamedGru<T>;
+
   int input = 0;
   int hidden = 0;
   std::ptrdiff_t weight_ih = 0;  ///< 3 hidden x input, gates in the order r, z, n
@@ -28,6 +43,18 @@ struct GruLayout {
   /// Adds the four parameters, named `prefix`.weight_ih and so on.
   static GruLayout add_to(ParameterLayout& parameters, const std::string& prefix, int input,
                           int hidden);
+
+  /// State: h. Step: the same. Tape: four gates.
+  EncoderRows rows() const { return {hidden, hidden, 4 * hidden, 0}; }
+  /// The state before a window, and the gates of a step where no tape is kept.
+  std::ptrdiff_t scratch_rows(const WindowShape& window) const {
+    return rows().state + (window.training ? 0 : rows().tape);
+  }
+  double flops() const { return 6.0 * hidden * (hidden + input); }
+  /// Everything is drawn within 1/sqrt(hidden), as PyTorch does.
+  double first_value(const ParameterView&, std::ptrdiff_t, RandomStream& random) const {
+    return within_fan_in(hidden, random);
+  }
 };
 
 /// The weights in the order the kernels read them.
@@ -43,6 +70,17 @@ struct PackedGru {
 
   /// Packs the GRU at `layout` in `parameters`. Allocates on the first call only.
   void pack(const GruLayout& layout, const T* parameters);
+};
+
+/// The weights by columns, gates in blocks, and scratch: what one sequence needs, step by step.
+template <typename T>
+struct StreamedGru {
+  lanes::ColumnMatrix<T> input, hidden;
+  Buffer<T> bias_input, bias_hidden;
+  Buffer<T> gates_input, gates_hidden;
+
+  /// Takes the GRU at `layout` in `parameters`.
+  void assign(const GruLayout& layout, const T* parameters);
 };
 
 }  // namespace kalmia::nn

@@ -7,8 +7,12 @@
 #define KALMIA_NN_LSTM_INL_H_
 #endif
 
+#include <algorithm>
+#include <vector>
+
 #include "lanes/dense-inl.h"
 #include "lanes/math-inl.h"
+#include "lanes/matvec-inl.h"
 #include "nn/lstm.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -79,6 +83,31 @@ HWY_INLINE void lstm_backward(const PackedLstm<T>& lstm, const T* HWY_RESTRICT c
   }
   product(lstm.hidden_transposed, static_cast<const T*>(gates), lanes, Start::Zero,
           static_cast<const T*>(nullptr), d_h);
+}
+
+/// (h, c) = LSTM(x, h, c) of one sequence. Moves its state on and leaves h, padded to whole lines.
+template <typename T>
+void stream_step(StreamedLstm<T>& lstm, const T* x, std::vector<T>& state, T* h) {
+  T* c = lstm.c.data();
+  const std::size_t hidden = state.size() / 2;
+  std::copy_n(state.data(), hidden, h);
+  std::copy_n(state.data() + hidden, hidden, c);
+  matvec(lstm.input, x, lstm.bias_input.data(), lstm.gates_input.data());
+  matvec(lstm.hidden, static_cast<const T*>(h), lstm.bias_hidden.data(), lstm.gates_hidden.data());
+  const int units = lstm.hidden.rows / 4;  // padded
+  const T* in = lstm.gates_input.data();
+  const T* hid = lstm.gates_hidden.data();
+  const auto gate = [&](int index, int u) HWY_ATTR {
+    return load(in + index * units + u) + load(hid + index * units + u);
+  };
+  for (int u = 0; u < units; u += kLineLanes<T>) {
+    const Line<T> cell =
+        fma(sigmoid(gate(1, u)), load(c + u), sigmoid(gate(0, u)) * tanh(gate(2, u)));
+    store(cell, c + u);
+    store(sigmoid(gate(3, u)) * tanh(cell), h + u);
+  }
+  std::copy_n(h, hidden, state.data());
+  std::copy_n(c, hidden, state.data() + hidden);
 }
 
 }  // namespace kalmia::nn::HWY_NAMESPACE

@@ -358,9 +358,9 @@ class Case:
         add("--hidden", r.choice((4, 6)), "--decoder", r.choice(("4", "5,4")))
         add("--updates", r.choice((60, 120)), "--window", r.choice((8, 12)), "--batch", 16)
         add("--learning-rate", 0.02)
-        encoder = r.choice(("gru", "lstm", "conv"))
+        encoder = r.choice(("gru", "lstm", "conv", "transformer", "tcn"))
         add("--encoder", encoder)
-        if encoder == "conv":
+        if encoder not in ("gru", "lstm"):
             add("--taps", r.choice((3, 6)))
         self.filter = r.choices(("recursive", "recurrent"), (5, 1))[0]
         if self.filter != "recursive":

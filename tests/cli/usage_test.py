@@ -92,7 +92,7 @@ class WithoutEffect(ProgramTest):
                 ("--flow rk4 --substeps 9", "--flow = rk4 has no effect: it is for the priors lorenz"),
                 ("--prior constant-position --departure 0.1", "--departure = 0.1 has no effect: "),
                 ("--departure 0 --departure-degree 2", "--departure-degree = 2 has no effect: "),
-                ("--taps 4", "--taps = 4 has no effect: it is for encoder = conv"),
+                ("--taps 4", "--taps = 4 has no effect: it is for encoder = conv, transf"),
                 ("--keep-smoother", "--keep-smoother = true has no effect: "),
                 ("--hidden 0 --encoder lstm", "--encoder = lstm has no effect: hidden = 0, so"),
                 ("--hidden 0 --smoother fused", "--smoother = fused has no effect: hidden = 0, so"),

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "engine/row_case.hpp"
@@ -82,29 +83,46 @@ TEST(NetworkPass, MatchesTheNaiveComputation) {
   });
 }
 
+void expect_adjoint(const engine::NetworkOptions& options) {
+  RowCase<double> c(options, kSteps, 62);
+  RowWorkspace<double> workspace = c.workspace(true);
+  constexpr double kScale = 0.3;
+  const auto loss = [&] {
+    c.pack();
+    RowCarry<double> carry = c.carry();
+    return kScale * engine::window_forward(c.model(), c.input(), carry, {}, workspace);
+  };
+  loss();
+  engine::window_backward(c.model(), c.input(), kScale, workspace);
+  const std::vector<double> gradient = in_double(workspace.gradient);
+  const std::vector<double> d_h = in_double(workspace.d_h);
+  // A short difference: it must not step over the kinks of the decoder's ReLU.
+  check_gradient(
+      loss,
+      {{"parameters", c.parameters.span(), gradient, 0}, {"carried h", c.start.h.span(), d_h, 0}},
+      63, {.step = 1e-6});
+}
+
 TEST(NetworkPass, AdjointMatchesCentralDifferences) {
   for_each_isa([] {
     for_each_encoder([](nn::EncoderKind encoder) {
-      for (const bool two_sided : {false, true}) {
-        RowCase<double> c(encoder, two_sided, kSteps, 62);
-        RowWorkspace<double> workspace = c.workspace(true);
-        constexpr double kScale = 0.3;
-        const auto loss = [&] {
-          c.pack();
-          RowCarry<double> carry = c.carry();
-          return kScale * engine::window_forward(c.model(), c.input(), carry, {}, workspace);
-        };
-        loss();
-        engine::window_backward(c.model(), c.input(), kScale, workspace);
-        const std::vector<double> gradient = in_double(workspace.gradient);
-        const std::vector<double> d_h = in_double(workspace.d_h);
-        // A short difference: it must not step over the kinks of the decoder's ReLU.
-        check_gradient(loss,
-                       {{"parameters", c.parameters.span(), gradient, 0},
-                        {"carried h", c.start.h.span(), d_h, 0}},
-                       63, {.step = 1e-6});
-      }
+      for (const bool two_sided : {false, true})
+        expect_adjoint(RowCase<double>::options(encoder, two_sided));
     });
+  });
+}
+
+// One tap, which carries nothing, more taps than a window has steps, and several heads.
+TEST(NetworkPass, AdjointMatchesCentralDifferencesAtOtherSizes) {
+  for_each_encoder([](nn::EncoderKind encoder) {
+    for (const int taps : {1, 2, 5, kSteps + 3})
+      for (const bool two_sided : {false, true}) {
+        SCOPED_TRACE(std::to_string(taps) + " taps");
+        engine::NetworkOptions options = RowCase<double>::options(encoder, two_sided);
+        options.taps = taps;
+        options.hidden = 16;
+        expect_adjoint(options);
+      }
   });
 }
 

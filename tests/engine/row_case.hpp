@@ -22,7 +22,9 @@ struct RowCase {
   RowCarry<T> start;
 
   RowCase(nn::EncoderKind encoder, bool two_sided, int count, std::uint64_t seed)
-      : layout(options(encoder, two_sided), {.count = 5, .positive = {1, 4}}), steps(count) {
+      : RowCase(options(encoder, two_sided), count, seed) {}
+  RowCase(const engine::NetworkOptions& options, int count, std::uint64_t seed)
+      : layout(options, {.count = 5, .positive = {1, 4}}), steps(count) {
     RandomStream random(seed, "rows");
     const auto fill = [&](Buffer<T>& buffer, int size) {
       buffer.resize(static_cast<std::size_t>(size));

@@ -93,7 +93,7 @@ TEST(Architecture, StartsFromTheExpertMap) {
   EXPECT_NE(values, other);
 }
 
-// As PyTorch does: within 1/sqrt(64) for recurrent encoders, 1/sqrt(16 * 3) for the convolution.
+// As PyTorch does: within 1/sqrt(64) for recurrent encoders, 1/sqrt(what it reads) for a layer.
 TEST(Architecture, DrawsTheEncoderWithinItsFanIn) {
   const auto largest = [](nn::EncoderKind encoder, const char* name) {
     ArchitectureOptions options = lorenz_options();
@@ -114,6 +114,12 @@ TEST(Architecture, DrawsTheEncoderWithinItsFanIn) {
   expect_bound(largest(nn::EncoderKind::Gru, "gru_fwd.weight_hh"), 1 / std::sqrt(64.0));
   expect_bound(largest(nn::EncoderKind::Lstm, "lstm_fwd.weight_ih"), 1 / std::sqrt(64.0));
   expect_bound(largest(nn::EncoderKind::Conv, "conv_fwd.weight"), 1 / std::sqrt(48.0));
+  const auto transformer = nn::EncoderKind::Transformer, tcn = nn::EncoderKind::Tcn;
+  expect_bound(largest(transformer, "transformer_fwd.embed.weight"), 1 / std::sqrt(3.0));
+  expect_bound(largest(transformer, "transformer_fwd.key_value.weight"), 1 / std::sqrt(64.0));
+  expect_bound(largest(transformer, "transformer_fwd.contract.weight"), 1 / std::sqrt(128.0));
+  expect_bound(largest(tcn, "tcn_fwd.embed.weight"), 1 / std::sqrt(3.0));
+  expect_bound(largest(tcn, "tcn_fwd.3.older"), 1 / std::sqrt(128.0));
 }
 
 }  // namespace

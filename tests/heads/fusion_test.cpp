@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "nn/softplus.hpp"
+#include "support/encoders.hpp"
 #include "support/gradient_check.hpp"
 #include "support/isas.hpp"
 #include "support/joint_posterior.hpp"
@@ -98,8 +99,7 @@ void expect_reference(const heads::ArchitectureOptions& options, const WindowFea
 
 TEST(Fusion, MatchesTheNaiveComputation) {
   for_each_isa([] {
-    for (const nn::EncoderKind encoder :
-         {nn::EncoderKind::Gru, nn::EncoderKind::Lstm, nn::EncoderKind::Conv}) {
+    for_each_encoder([](nn::EncoderKind encoder) {
       for (const auto& [N, M] : {std::pair{3, 2}, {1, 1}, {2, 3}, {5, 2}}) {
         SCOPED_TRACE("N = " + std::to_string(N) + ", M = " + std::to_string(M));
         // The networks' activations are polynomials, good to 1e-9 or so in double.
@@ -107,7 +107,7 @@ TEST(Fusion, MatchesTheNaiveComputation) {
         expect_reference<double>(smoother_options(N, M, encoder), kEverything, 1e-8);
         expect_reference<float>(smoother_options(N, M, encoder), kEverything, 3e-4);
       }
-    }
+    });
   });
 }
 
@@ -358,7 +358,9 @@ TEST(Fusion, AdjointMatchesCentralDifferences) {
   for (const Case& each : {Case{3, 3, {}, nn::EncoderKind::Gru},
                            {3, 2, all, nn::EncoderKind::Gru},
                            {2, 3, bent, nn::EncoderKind::Lstm},
-                           {2, 2, all, nn::EncoderKind::Conv}}) {
+                           {2, 2, all, nn::EncoderKind::Conv},
+                           {3, 2, all, nn::EncoderKind::Transformer},
+                           {2, 2, all, nn::EncoderKind::Tcn}}) {
     SCOPED_TRACE(std::to_string(each.state_dim) + " states");
     constexpr int kLong = 19;  // more than one chunk of weight gradients
     constexpr double kScale = 0.01;

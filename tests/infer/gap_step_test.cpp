@@ -194,8 +194,7 @@ TEST(AGapIsAForecast, OfNonlinearMapsInTheirClimate) {
 
 TEST(AGapIsAForecast, OfNetworks) {
   const Dataset data = test::motion_data(2, {60, 7, 40}, 12);
-  for (const nn::EncoderKind encoder :
-       {nn::EncoderKind::Gru, nn::EncoderKind::Lstm, nn::EncoderKind::Conv}) {
+  test::for_each_encoder([&](nn::EncoderKind encoder) {
     LearnedCase made = test::network_case(2, 13, encoder);
     expect_gap_is_forecast(test::public_model(made), data, kClose);
     made = with_climate(made);
@@ -204,7 +203,7 @@ TEST(AGapIsAForecast, OfNetworks) {
     expect_gap_is_forecast(test::public_model(made), data, kClose);
     made.description.gap_trust = 0;
     expect_gap_is_forecast(test::public_model(made), data, kClose);
-  }
+  });
 }
 
 TEST(AGapIsAForecast, OfCalibratedEnsembles) {

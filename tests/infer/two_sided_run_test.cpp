@@ -6,6 +6,7 @@
 
 #include "infer/infer_cases.hpp"
 #include "kalmia/error.hpp"
+#include "support/encoders.hpp"
 #include "support/model_reference.hpp"
 
 namespace kalmia::test {
@@ -222,8 +223,7 @@ TEST(TwoSidedRun, WhatIsReadForAStepNeverHoldsItsMeasurement) {
 }
 
 TEST(TwoSidedRun, ARecurrentPredictionDoesNotDependOnItsMeasurement) {
-  for (const nn::EncoderKind encoder :
-       {nn::EncoderKind::Gru, nn::EncoderKind::Lstm, nn::EncoderKind::Conv}) {
+  for_each_encoder([](nn::EncoderKind encoder) {
     const auto model = smoother(SmootherKind::Recurrent, 67, encoder);
     const std::vector<Series> data = random_series({30}, 68);
     const Result before(*model, pieces_of(data));
@@ -237,7 +237,7 @@ TEST(TwoSidedRun, ARecurrentPredictionDoesNotDependOnItsMeasurement) {
       EXPECT_TRUE(same_bits(at(before), at(after))) << k;
       EXPECT_FALSE(same_bits(before.series[0].x_pred, after.series[0].x_pred)) << k;
     }
-  }
+  });
 }
 
 // What is hidden from the networks still updates the state; nothing that predicts it has seen it,

@@ -135,7 +135,9 @@ TEST(ModelFile, RoundTripGivesTheSameNumbersAndBytes) {
   learned.description.time = TimeKind::Date;
   for (const LearnedCase& made : {full_case(), test::static_case(1), learned,
                                   test::network_case(1, 42, nn::EncoderKind::Lstm),
-                                  test::network_case(2, 43, nn::EncoderKind::Conv)}) {
+                                  test::network_case(2, 43, nn::EncoderKind::Conv),
+                                  test::network_case(2, 44, nn::EncoderKind::Transformer),
+                                  test::network_case(1, 45, nn::EncoderKind::Tcn)}) {
     const auto model = made.make<float>();
     const std::string bytes = file_bytes(*model);
     EXPECT_EQ(bytes, file_bytes(*model));

@@ -20,8 +20,10 @@ TEST(EncoderTable, EveryRowHasAKindAndANameOfItsOwn) {
 }
 
 TEST(EncoderTable, TapsAreForWhatHasThem) {
-  EXPECT_TRUE(encoder_entry(EncoderKind::Conv).reads_taps);
-  EXPECT_FALSE(encoder_entry(EncoderKind::Gru).reads_taps);
+  for (const EncoderKind kind : {EncoderKind::Conv, EncoderKind::Transformer, EncoderKind::Tcn})
+    EXPECT_TRUE(encoder_entry(kind).reads_taps) << encoder_name(kind);
+  for (const EncoderKind kind : {EncoderKind::Gru, EncoderKind::Lstm})
+    EXPECT_FALSE(encoder_entry(kind).reads_taps) << encoder_name(kind);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -17,14 +19,23 @@ EncoderLayout layout_of(EncoderKind kind, ParameterLayout& parameters) {
 }
 
 TEST(Encoder, HasANameForEveryKind) {
-  for (const EncoderKind kind : {EncoderKind::Gru, EncoderKind::Lstm, EncoderKind::Conv})
+  for (int index = 0; index < kEncoderCount; ++index) {
+    const auto kind = static_cast<EncoderKind>(index);
     EXPECT_EQ(encoder_of_name(encoder_name(kind)), kind);
+    EXPECT_TRUE(is_encoder(encoder_name(kind)));
+  }
+  EXPECT_FALSE(is_encoder("rnn"));
+  EXPECT_EQ(encoder_name(EncoderKind::Gru), "gru");
   EXPECT_EQ(encoder_name(EncoderKind::Lstm), "lstm");
+  EXPECT_EQ(encoder_name(EncoderKind::Conv), "conv");
+  EXPECT_EQ(encoder_name(EncoderKind::Transformer), "transformer");
+  EXPECT_EQ(encoder_name(EncoderKind::Tcn), "tcn");
+  EXPECT_EQ(encoder_alternatives(), "gru, lstm, conv, transformer or tcn");
   try {
-    encoder_of_name("transformer");
+    encoder_of_name("wave");
     FAIL() << "no exception";
   } catch (const ConfigError& error) {
-    EXPECT_NE(std::string(error.what()).find("transformer"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("wave"), std::string::npos) << error.what();
   }
 }
 
@@ -34,12 +45,26 @@ TEST(Encoder, LaysOutItsParametersAndRows) {
     std::ptrdiff_t parameters;
     EncoderRows rows;
     double flops;
-    int fan_in;
+    double bound;  // of the first values of its first parameter
   };
   for (const Expected& e :
-       {Expected{EncoderKind::Gru, 24 * (3 + 8 + 2), {8, 8, 32}, 2.0 * 24 * 11, 8},
-        Expected{EncoderKind::Lstm, 32 * (3 + 8 + 2), {16, 16, 32}, 2.0 * 32 * 11, 8},
-        Expected{EncoderKind::Conv, 8 * (15 + 1), {12, 8, 8}, 2.0 * 8 * 15, 15}}) {
+       {Expected{
+            EncoderKind::Gru, 24 * (3 + 8 + 2), {8, 8, 32, 0}, 2.0 * 24 * 11, 1 / std::sqrt(8)},
+        Expected{
+            EncoderKind::Lstm, 32 * (3 + 8 + 2), {16, 16, 32, 0}, 2.0 * 32 * 11, 1 / std::sqrt(8)},
+        Expected{EncoderKind::Conv, 8 * (15 + 1), {12, 8, 8, 0}, 2.0 * 8 * 15, 1 / std::sqrt(15)},
+        // Two heads; slots of 17 rows; embed, query, keys and values, output, twice 8 x 16.
+        Expected{EncoderKind::Transformer,
+                 8 * 4 + 8 * 9 + 16 * 8 + 2 * 5 + 8 * 9 + 16 * 9 + 8 * 17,
+                 {4 * 17, 8, 6 * 8 + 2 + 2 * 5, 16},
+                 2.0 * 8 * (3 + 64) + 4 * 8 * 5,
+                 1 / std::sqrt(3)},
+        // Three layers, which read 8 inputs, the fewest that cover 5.
+        Expected{EncoderKind::Tcn,
+                 8 * 4 + 3 * 8 * 17,
+                 {7 * 8, 8, 4 * 8, 8},
+                 2.0 * 8 * (3 + 3 * 16),
+                 1 / std::sqrt(3)}}) {
     SCOPED_TRACE(std::string(encoder_name(e.kind)));
     ParameterLayout parameters;
     const EncoderLayout layout = layout_of(e.kind, parameters);
@@ -49,14 +74,23 @@ TEST(Encoder, LaysOutItsParametersAndRows) {
     EXPECT_EQ(encoder_rows(layout).step, e.rows.step);
     EXPECT_EQ(encoder_rows(layout).tape, e.rows.tape);
     EXPECT_DOUBLE_EQ(encoder_flops(layout), e.flops);
-    EXPECT_EQ(encoder_fan_in(layout), e.fan_in);
+    EXPECT_EQ(encoder_rows(layout).transposed, e.rows.transposed);
+    const ParameterView& first = parameters.views()[0];
+    std::vector<double> values(static_cast<std::size_t>(first.size()));
+    RandomStream random(5, "encoder");
+    initialise_encoder(layout, first, random, values.data());
+    double largest = 0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    EXPECT_LE(largest, e.bound);
+    EXPECT_GT(largest, 0.8 * e.bound);
   }
 }
 
 // Packing again keeps the memory, packing another kind takes its place.
 TEST(Encoder, PacksTheKindOfItsLayout) {
   PackedEncoder<float> packed;
-  for (const EncoderKind kind : {EncoderKind::Conv, EncoderKind::Gru, EncoderKind::Lstm}) {
+  for (const EncoderKind kind : {EncoderKind::Conv, EncoderKind::Gru, EncoderKind::Transformer,
+                                 EncoderKind::Tcn, EncoderKind::Lstm}) {
     ParameterLayout parameters;
     const EncoderLayout layout = layout_of(kind, parameters);
     std::vector<float> values(static_cast<std::size_t>(parameters.size()), 0.5f);

@@ -9,13 +9,11 @@
 
 namespace kalmia::test {
 
-inline constexpr nn::EncoderKind kEncoderKinds[] = {nn::EncoderKind::Gru, nn::EncoderKind::Lstm,
-                                                    nn::EncoderKind::Conv};
-
 /// Calls `body(kind)` for each kind.
 template <typename Body>
 void for_each_encoder(const Body& body) {
-  for (const nn::EncoderKind kind : kEncoderKinds) {
+  for (int index = 0; index < nn::kEncoderCount; ++index) {
+    const auto kind = static_cast<nn::EncoderKind>(index);
     SCOPED_TRACE(std::string(nn::encoder_name(kind)));
     body(kind);
   }

@@ -127,6 +127,69 @@ inline Vector conv(const Model& model, const std::string& prefix, const Vector& 
   return sum.array().tanh();
 }
 
+/// (v - mean) / sqrt(var + 1e-5).
+inline Vector norm(const Vector& v) {
+  const Vector away = v.array() - v.mean();
+  return away / std::sqrt(away.squaredNorm() / static_cast<double>(v.size()) + 1e-5);
+}
+
+/// A transformer of one block with the parameters `prefix`.* (nn/transformer.hpp). `state` is key,
+/// value and mark of the last steps, oldest first, which moves on.
+inline Vector transformer(const Model& model, const std::string& prefix, const Vector& x,
+                          Vector& state) {
+  const Vector u = model(prefix + ".embed.weight") * x + model(prefix + ".embed.bias").col(0);
+  const Eigen::Index H = u.size();
+  const Matrix position = model(prefix + ".position");
+  const Eigen::Index heads = position.rows(), taps = position.cols(), d = H / heads;
+  const Vector q = model(prefix + ".query.weight") * norm(u) + model(prefix + ".query.bias").col(0);
+  Vector slots(taps * (2 * H + 1));
+  slots << state, model(prefix + ".key_value.weight") * norm(u), 1.0;
+  Vector heard = Vector::Zero(H);
+  for (Eigen::Index head = 0; head < heads; ++head) {
+    double sum = 0;
+    Vector values = Vector::Zero(d);
+    for (Eigen::Index lag = 0; lag < taps; ++lag) {
+      const Vector slot = slots.segment((taps - 1 - lag) * (2 * H + 1), 2 * H + 1);
+      if (slot(2 * H) == 0) continue;
+      const double weight = std::exp(q.segment(head * d, d).dot(slot.segment(head * d, d)) /
+                                         std::sqrt(static_cast<double>(d)) +
+                                     position(head, lag));
+      sum += weight;
+      values += weight * slot.segment(H + head * d, d);
+    }
+    heard.segment(head * d, d) = values / sum;
+  }
+  const Vector r =
+      u + model(prefix + ".output.weight") * heard + model(prefix + ".output.bias").col(0);
+  const Vector inner =
+      (model(prefix + ".expand.weight") * norm(r) + model(prefix + ".expand.bias").col(0))
+          .cwiseMax(0);
+  state = slots.tail(state.size()).eval();
+  const Vector out =
+      r + model(prefix + ".contract.weight") * inner + model(prefix + ".contract.bias").col(0);
+  return out.array().tanh();
+}
+
+/// A temporal convolutional network with the parameters `prefix`.* (nn/tcn.hpp). `state` is z_l of
+/// the last 2^l steps, layer by layer, oldest first, which moves on.
+inline Vector tcn(const Model& model, const std::string& prefix, const Vector& x, Vector& state) {
+  Vector z = model(prefix + ".embed.weight") * x + model(prefix + ".embed.bias").col(0);
+  const Eigen::Index H = z.size();
+  Eigen::Index begin = 0;
+  for (int layer = 0; begin < state.size(); ++layer) {
+    const std::string name = prefix + "." + std::to_string(layer);
+    const Eigen::Index kept = H << layer;
+    const Vector sum = model(name + ".older") * state.segment(begin, H) +
+                       model(name + ".newer") * z + model(name + ".bias").col(0);
+    Vector moved(kept + H);
+    moved << state.segment(begin, kept), z;
+    state.segment(begin, kept) = moved.tail(kept);
+    z += Vector(sum.array().tanh());
+    begin += kept;
+  }
+  return z.array().tanh();
+}
+
 /// One step of the encoder in a direction ("_fwd", "_bwd"): moves its state on and gives h.
 inline Vector encode(const Model& model, const std::string& direction, const Vector& x,
                      Vector& state) {
@@ -139,6 +202,8 @@ inline Vector encode(const Model& model, const std::string& direction, const Vec
     state = inputs.tail(state.size());
     return h;
   }
+  if (options.encoder == nn::EncoderKind::Transformer) return transformer(model, prefix, x, state);
+  if (options.encoder == nn::EncoderKind::Tcn) return tcn(model, prefix, x, state);
   state = options.encoder == nn::EncoderKind::Gru ? gru(model, prefix, x, state)
                                                   : lstm(model, prefix, x, state);
   return state.head(options.hidden);

@@ -139,8 +139,9 @@ TEST(WithoutEffect, OptionsOfNetworksThatThereAreNone) {
     if (setting != "taps = 8" && setting != "keep_smoother = true") expect_works(change);
   }
   expect_idle([](FitOptions& o) { o.model.taps = 8; },
-              "taps = 8 has no effect: it is for encoder = conv; leave it out");
-  expect_works([](FitOptions& o) { o.model.encoder = "conv", o.model.taps = 8; });
+              "taps = 8 has no effect: it is for encoder = conv, transformer or tcn; leave it out");
+  for (const char* encoder : {"conv", "transformer", "tcn"})
+    expect_works([=](FitOptions& o) { o.model.encoder = encoder, o.model.taps = 8; });
   expect_idle(
       [](FitOptions& o) { o.model.keep_smoother = true; },
       "keep_smoother = true has no effect: the linearized smoother is always kept; leave it "

@@ -1,28 +1,24 @@
 // A convolutional encoder over a window, in one direction, and its adjoint.
 //
-// The inputs lie in ws.series in the order they are read, after the taps - 1 before the window:
+// The inputs lie in ws.encoder in the order they are read, after the taps - 1 before the window:
 //
 //   position   0 ... taps-2               taps-1 + p
 //   holds      carried inputs, or zeros   input of the p-th step of the sweep
 //
-// so that what step p reads is one panel, positions p ... p + taps - 1.
+// so that what step p reads is one panel, positions p ... p + taps - 1. After the inputs of both
+// directions come the adjoints of the carried inputs, and room for those that are read with them.
 
-#if defined(KALMIA_ENGINE_CONV_ENCODER_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef KALMIA_ENGINE_CONV_ENCODER_INL_H_
-#undef KALMIA_ENGINE_CONV_ENCODER_INL_H_
-#else
-#define KALMIA_ENGINE_CONV_ENCODER_INL_H_
-#endif
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/conv_encoder.cpp"
+#include <hwy/foreach_target.h>
 
 #include <algorithm>
 
-#include "engine/tape-inl.h"
+#include "engine/encoder_decoder-inl.h"
 #include "nn/conv-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::engine::HWY_NAMESPACE {
-
-using namespace nn::HWY_NAMESPACE;  // NOLINT: networks of this instruction set
 
 /// h[k] = tanh(sum over j of W_j x[k-j] + b), or x[k+j] backward. Inputs at and before the step
 /// where a lane starts count as zero: they are of no measurement.
@@ -60,8 +56,8 @@ class ConvEncoder {
   /// Sets h[k].
   template <bool kTrain>
   void forward(int k) const {
-    conv_forward(weights_, static_cast<const T*>(series(position(k))), lanes(), h(k));
-    clear_starting(k, h(k), tape_.units);
+    conv_forward(weights_, static_cast<const T*>(series(sweep_.position(k))), lanes(), h(k));
+    sweep_.clear_starting(tape_, k, h(k), tape_.units);
   }
 
   /// Leaves the last taps - 1 inputs of each lane in the carry.
@@ -80,21 +76,21 @@ class ConvEncoder {
   /// the carried inputs.
   void backward(int k) const {
     T* d_h = tape_.ws.d_hidden_state.data();
-    clear_starting(k, d_h, tape_.units);
+    sweep_.clear_starting(tape_, k, d_h, tape_.units);
     const bool reads_carry = !sweep_.backward && k < layout_.taps - 1;
     conv_backward(weights_, static_cast<const T*>(h(k)), static_cast<const T*>(d_h), lanes(),
-                  adjoint(k), reads_carry ? tape_.ws.d_series.data() + k * sweep_.panel : nullptr);
+                  adjoint(k), reads_carry ? d_carried() + k * sweep_.panel : nullptr);
     std::fill_n(d_h, tape_.panel(tape_.units), T(0));
   }
 
   /// Clears the adjoint of the carried inputs.
   void begin_adjoint() const {
-    if (!sweep_.backward) tape_.ws.d_series.clear();
+    if (!sweep_.backward) std::fill_n(d_carried(), tape_.panel(2 * state_rows()), T(0));
   }
   /// Sets ws.d_h, the adjoint of the carried inputs.
   void end_adjoint() const {
     T* d_h = tape_.ws.d_h.data();
-    std::copy_n(tape_.ws.d_series.data(), tape_.panel(state_rows()), d_h);
+    std::copy_n(d_carried(), tape_.panel(state_rows()), d_h);
     for (int lane = 0; lane < lanes(); ++lane)
       if (tape_.in.lane_fresh(lane)) tape_.set_lane(d_h, state_rows(), lane, nullptr);
   }
@@ -104,7 +100,8 @@ class ConvEncoder {
   void gradients(int begin, int end, const Transposed&) const { gradients_backward(begin, end); }
   void gradients_backward(int begin, int end) const {
     const PanelSeries<T> a{adjoint(begin), tape_.step};
-    const PanelSeries<T> x{series(position(begin)), sweep_.backward ? -sweep_.panel : sweep_.panel};
+    const PanelSeries<T> x{series(sweep_.position(begin)),
+                           sweep_.backward ? -sweep_.panel : sweep_.panel};
     outer_product_narrow(a, tape_.units, x, layout_.taps * layout_.input, end - begin, lanes(),
                          tape_.sums(layout_.weight));
     row_sums(a, tape_.units, end - begin, lanes(), tape_.sums(layout_.bias));
@@ -118,27 +115,23 @@ class ConvEncoder {
  private:
   int lanes() const { return tape_.in.lanes; }
   int state_rows() const { return (layout_.taps - 1) * layout_.input; }
-  // Step k is the p-th of the sweep.
-  int position(int k) const { return sweep_.backward ? tape_.in.steps - 1 - k : k; }
+  // Positions of one direction.
+  int whole() const { return tape_.in.steps + layout_.taps - 1; }
   T* series(int position) const {
-    const int whole = tape_.in.steps + layout_.taps - 1;
-    return tape_.ws.series.data() + (direction_ * whole + position) * sweep_.panel;
+    return tape_.ws.encoder.data() + (direction_ * whole() + position) * sweep_.panel;
+  }
+  T* d_carried() const {
+    return tape_.ws.encoder.data() + tape_.layout.directions() * whole() * sweep_.panel;
   }
   T* h(int k) const { return tape_.at(k) + tape_.panel(tape_.rows.h + direction_ * tape_.units); }
   T* adjoint(int k) const {
     return tape_.at(k) + tape_.panel(tape_.rows.gates + direction_ * tape_.units);
   }
   void read_input(int k) const {
-    T* to = series(layout_.taps - 1 + position(k));
+    T* to = series(layout_.taps - 1 + sweep_.position(k));
     std::copy_n(sweep_.input_at(k), sweep_.panel, to);
-    clear_starting(k, to, layout_.input);
+    sweep_.clear_starting(tape_, k, to, layout_.input);
   }
-  // Clears the lanes of a panel that start at step k.
-  void clear_starting(int k, T* panel, int rows) const {
-    for (int lane = 0; lane < lanes() && sweep_.exceptional(k); ++lane)
-      if (sweep_.starts(k, lane)) tape_.set_lane(panel, rows, lane, nullptr);
-  }
-
   const Tape<T>& tape_;
   const Sweep<T> sweep_;
   const nn::PackedConv<T>& weights_;
@@ -146,6 +139,7 @@ class ConvEncoder {
   const int direction_;
 };
 
+KALMIA_ENCODER_PASS(nn::ConvLayout, ConvEncoder);
+
 }  // namespace kalmia::engine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif
