@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "infer/infer_cases.hpp"
+#include "support/encoders.hpp"
 
 namespace kalmia::infer {
 namespace {

@@ -56,7 +56,7 @@ TEST(ExpertFunction, TheFlowsMatrixIsItsDerivative) {
 TEST(ExpertFunction, TheFrozenMapIsTheSecondOrderSeriesOfTheExponential) {
   std::array<double, 3> value{};
   std::array<double, 9> F{};
-  lorenz("frozen", 0)(kPoint, 1, value, F);
+  lorenz(prior::FlowKind::Frozen, 0)(kPoint, 1, value, F);
   Eigen::Matrix3d A;
   A << -10, 10, 0, 28 - kPoint[2], -1, 0, kPoint[1], 0, -8.0 / 3;
   A *= kLorenzStep;

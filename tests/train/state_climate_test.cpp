@@ -29,7 +29,8 @@ Dataset stays_and_walks(int steps) {
 TEST(StateClimate, IsThatOfTheStatesThatStay) {
   const Case c(stays_and_walks(8000), "constant-position");
   ThreadTeam team(1);
-  const StaticResult fitted = fit_static(c.description, c.channels, model::parse_noise("learn", 2),
+  const StaticResult fitted = fit_static(c.description, c.channels,
+                                         model::noise_of_channels(model::parse_noise("learn"), 2),
                                          c.scaled, c.everything(), team);
   const model::StateClimate climate =
       find_climate(*fitted.alone<float>(), c.scaled, c.everything(), team);
@@ -53,7 +54,8 @@ TEST(StateClimate, IsThatOfTheStatesThatStay) {
 TEST(StateClimate, WalksHaveNone) {
   const Case c(dataset_of({local_level(3000, 1, 0.5, 3)}), "constant-position");
   ThreadTeam team(1);
-  const StaticResult fitted = fit_static(c.description, c.channels, model::parse_noise("learn", 1),
+  const StaticResult fitted = fit_static(c.description, c.channels,
+                                         model::noise_of_channels(model::parse_noise("learn"), 1),
                                          c.scaled, c.everything(), team);
   EXPECT_TRUE(find_climate(*fitted.alone<float>(), c.scaled, c.everything(), team).spread.empty());
 }
