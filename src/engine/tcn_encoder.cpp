@@ -55,16 +55,17 @@ class TcnEncoder {
     const auto into = [&](int layer) HWY_ATTR { return layer < depth ? own(layer, k) : h(k); };
     product(weights_.embed, sweep_.input_at(k), lanes(), Start::Bias, weights_.embed_bias.data(),
             into(0));
-    sweep_.clear_starting(tape_, k, into(0), units());
+    if (depth > 0) sweep_.clear_starting(tape_, k, into(0), units());
     for (int layer = 0; layer < depth; ++layer) {
       tcn_layer_forward<T>(weights_.layer[static_cast<std::size_t>(layer)], old(layer, k),
                            own(layer, k), lanes(), kTrain ? branch(layer, k) : panel(),
                            into(layer + 1));
-      sweep_.clear_starting(tape_, k, into(layer + 1), units());
+      if (layer + 1 < depth) sweep_.clear_starting(tape_, k, into(layer + 1), units());
     }
     T* out = h(k);
     for (std::ptrdiff_t i = 0; i < tape_.panel(units()); i += kLineLanes<T>)
       store(tanh(load(out + i)), out + i);
+    sweep_.clear_starting(tape_, k, out, units());
   }
 
   void end(T* carry) const {

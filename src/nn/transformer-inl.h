@@ -106,7 +106,9 @@ HWY_NOINLINE void attend_forward(const PackedTransformer<T>& net, const T* q, co
       }
       Line<T> sum = zero<T>();
       for (int j = 0; j < net.taps; ++j) {
-        const Line<T> e = select(exists(j), exp(load(w + j * lanes) - best), zero<T>());
+        const Line<T> score = load(w + j * lanes);
+        // 0 * score: the exponential of double turns a NaN into 0, a lag without weight.
+        const Line<T> e = select(exists(j), fma(zero<T>(), score, exp(score - best)), zero<T>());
         sum = sum + e;
         store(e, w + j * lanes);
       }
@@ -201,7 +203,7 @@ HWY_INLINE void transformer_forward(const PackedTransformer<T>& net, const Trans
   product(net.expand, static_cast<const T*>(tape + rows(at.norm_r)), lanes, Start::Bias,
           net.expand_bias.data(), inner);
   for (std::ptrdiff_t i = 0; i < rows(2 * H); i += kLineLanes<T>)
-    store(zero_if_negative(load(inner + i)), inner + i);
+    store(tanh(load(inner + i)), inner + i);
   add_bias(net.contract_bias, lanes, h);
   product(net.contract, static_cast<const T*>(inner), lanes, Start::Accumulate,
           static_cast<const T*>(nullptr), h);
@@ -236,7 +238,7 @@ HWY_INLINE void transformer_backward(const PackedTransformer<T>& net, const Tran
   through(net.contract_T, out, Start::Zero, inner);
   for (std::ptrdiff_t i = 0; i < rows(2 * H); i += kLineLanes<T>) {
     const Line<T> value = load(static_cast<const T*>(tape + rows(at.inner)) + i);
-    store(select(greater(value, zero<T>()), load(inner + i), zero<T>()), inner + i);
+    store(load(inner + i) * fnma(value, value, one), inner + i);
   }
   through(net.expand_T, inner, Start::Zero, beside);
   norm_backward<T>(tape + rows(at.norm_r), tape + rows(at.scale_r), beside, H, lanes, out, r);
@@ -297,7 +299,9 @@ void attend_one(StreamedTransformer<T>& net, const std::vector<T>& state) {
     }
     Line<T> sum = zero<T>();
     for (int j = 0; j < padded; j += kLineLanes<T>) {
-      const Line<T> e = exp(load(w + j) - broadcast(best)) * load(net.exists.data() + j);
+      const Line<T> score = load(w + j);  // 0 * score: as in attend_forward
+      const Line<T> e =
+          fma(zero<T>(), score, exp(score - broadcast(best))) * load(net.exists.data() + j);
       sum = sum + e;
       store(e, w + j);
     }
@@ -329,7 +333,7 @@ void stream_step(StreamedTransformer<T>& net, const T* x, std::vector<T>& state,
   norm_of_vector(net.r, H, net.norm);
   matvec(net.expand, at(net.norm), net.expand_bias.data(), net.inner.data());
   for (int u = 0; u < net.expand.rows; u += kLineLanes<T>)
-    store(zero_if_negative(load(net.inner.data() + u)), net.inner.data() + u);
+    store(tanh(load(net.inner.data() + u)), net.inner.data() + u);
   matvec(net.contract, at(net.inner), net.contract_bias.data(), h);
   for (int u = 0; u < net.contract.rows; u += kLineLanes<T>)
     store(tanh(load(h + u) + load(net.r.data() + u)), h + u);

@@ -5,13 +5,13 @@
 //   q       = W_q norm(u[k]) + b_q,   (key, value)[k] = W_kv norm(u[k])
 //   w[j]    = softmax over the lags j of (q . key[k-j] / sqrt(d) + p[j]),   of each head
 //   r       = u[k] + W_o (sum over j of w[j] value[k-j], of all heads) + b_o
-//   h[k]    = tanh(r + W_2 relu(W_1 norm(r) + b_1) + b_2)
+//   h[k]    = tanh(r + W_2 tanh(W_1 norm(r) + b_1) + b_2)
 //
 // norm(v) = (v - mean(v)) / sqrt(var(v) + kNormFloor) over the units of a step; gain and offset are
 // those of the layer that reads it. A head has d = hidden / heads units, and a learned bias p for
 // each lag instead of positions: a window's place does not matter, and a stream never ends. Inputs
 // before the first of a series do not exist: they have no weight. Keys need no offset of their own
-// (softmax does not see it) and values none (b_o is it).
+// (softmax does not see it) and values none (b_o is it). tanh, not ReLU, for exact float gradients.
 //
 // There is one block because its keys and values depend on the input of their own step alone. What
 // a sequence remembers is the keys and values of taps - 1 steps, and a series cut anywhere gives
@@ -46,7 +46,7 @@ struct TransformerTape {
   int heard = 0;    ///< the values of all heads, weighted
   int norm_r = 0;
   int scale_r = 0;  ///< 1 row
-  int inner = 0;    ///< 2 hidden rows, after ReLU
+  int inner = 0;    ///< 2 hidden rows, after tanh
   int total = 0;
 };
 
@@ -54,7 +54,7 @@ struct TransformerTape {
 /// value lie apart, since later steps add to them.
 struct TransformerAdjoint {
   int out = 0;    ///< of what tanh reads
-  int inner = 0;  ///< 2 hidden rows, before ReLU
+  int inner = 0;  ///< 2 hidden rows, before tanh
   int r = 0;
   int query = 0;
   int u = 0;

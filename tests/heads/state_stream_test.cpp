@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kalmia/error.hpp"
@@ -76,10 +77,12 @@ void expect_equal_to_window(const ArchitectureOptions& options, double tolerance
     ASSERT_FALSE(result.failed);
     ASSERT_NEAR(result.nll, nll[static_cast<std::size_t>(k * kLanes + kLane)], 100 * tolerance)
         << "step " << k;
-    for (int i = 0; i < N; ++i)
-      ASSERT_NEAR(state.x[static_cast<std::size_t>(i)],
-                  x_filt[static_cast<std::size_t>((k * N + i) * kLanes + kLane)], tolerance)
+    for (int i = 0; i < N; ++i) {
+      const double wanted = x_filt[static_cast<std::size_t>((k * N + i) * kLanes + kLane)];
+      ASSERT_NEAR(state.x[static_cast<std::size_t>(i)], wanted,
+                  tolerance * std::max(1.0, std::abs(wanted)))
           << "step " << k;
+    }
     for (int i = 0; i < N * N; ++i) {
       const double wanted = P_pred[static_cast<std::size_t>((k * N * N + i) * kLanes + kLane)];
       ASSERT_NEAR(stream.P_pred()[static_cast<std::size_t>(i)], wanted,
@@ -97,6 +100,28 @@ void expect_equal_to_window(const ArchitectureOptions& options, double tolerance
         << "row " << i << " of the encoder's state";
 }
 
+// What rounding in float does to the window's own states, relative to their size: a random model
+// may be unstable, and then magnifies it from step to step.
+double rounding_of(const ArchitectureOptions& options) {
+  constexpr int kSteps = 25, kLanes = 16;
+  const auto states = [&]<typename T>(T) {
+    WindowCase<T> at(options, {.missing = true, .centre = true, .driven = true}, kSteps, kLanes,
+                     17);
+    Buffer<double> x(static_cast<std::size_t>(kSteps * options.state_dim * kLanes));
+    StateWorkspace<T> workspace;
+    workspace.prepare(at.model(), kSteps, kLanes, false);
+    engine::window_forward(at.model(), at.group.view(), at.group.carry, {.x_filt = x.data()},
+                           workspace);
+    return x;
+  };
+  const Buffer<double> in_float = states(0.0F), in_double = states(0.0);
+  double largest = 0;
+  for (std::size_t i = 0; i < in_double.size(); ++i)
+    largest = std::max(
+        largest, std::abs(in_float[i] - in_double[i]) / std::max(1.0, std::abs(in_double[i])));
+  return largest;
+}
+
 TEST(FilterStream, EqualsTheWindowInDouble) {
   test::for_each_isa([] {
     test::for_each_encoder([](nn::EncoderKind encoder) {
@@ -109,8 +134,11 @@ TEST(FilterStream, EqualsTheWindowInDouble) {
 TEST(FilterStream, EqualsTheWindowInFloat) {
   test::for_each_isa([] {
     test::for_each_encoder([](nn::EncoderKind encoder) {
-      expect_equal_to_window<float>(stream_options(3, 2, true, encoder), 1e-4);
-      expect_equal_to_window<float>(stream_options(16, 1, true, encoder), 1e-4);
+      // Sums in another order: the difference is no more than some roundings.
+      for (const auto& [N, M] : {std::pair{3, 2}, {16, 1}}) {
+        const ArchitectureOptions options = stream_options(N, M, true, encoder);
+        expect_equal_to_window<float>(options, std::max(1e-4, 4 * rounding_of(options)));
+      }
     });
   });
 }

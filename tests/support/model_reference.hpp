@@ -161,9 +161,9 @@ inline Vector transformer(const Model& model, const std::string& prefix, const V
   }
   const Vector r =
       u + model(prefix + ".output.weight") * heard + model(prefix + ".output.bias").col(0);
-  const Vector inner =
-      (model(prefix + ".expand.weight") * norm(r) + model(prefix + ".expand.bias").col(0))
-          .cwiseMax(0);
+  const Vector sum =
+      model(prefix + ".expand.weight") * norm(r) + model(prefix + ".expand.bias").col(0);
+  const Vector inner = sum.array().tanh();
   state = slots.tail(state.size()).eval();
   const Vector out =
       r + model(prefix + ".contract.weight") * inner + model(prefix + ".contract.bias").col(0);

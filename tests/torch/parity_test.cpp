@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numbers>
 #include <string>
@@ -188,7 +189,7 @@ void tame_residual(WindowCase<T>& c, double factor) {
 
 /// Runs engine and oracle on one case and compares everything.
 template <typename T>
-void check_parity(const Shape& shape, bool recursive, bool two_sided, nn::EncoderKind encoder,
+void check_parity(const Shape& shape, HeadKind head, bool two_sided, nn::EncoderKind encoder,
                   double tolerance) {
   ArchitectureOptions options;
   options.state_dim = shape.state_dim;
@@ -196,7 +197,7 @@ void check_parity(const Shape& shape, bool recursive, bool two_sided, nn::Encode
   options.input_dim = shape.meas_dim + 1;
   options.hidden = shape.hidden;
   options.decoder = shape.decoder;
-  options.head = recursive ? HeadKind::Recursion : HeadKind::Direct;
+  options.head = head;
   options.two_sided = two_sided;
   options.encoder = encoder;
   options.taps = 9;
@@ -235,7 +236,8 @@ void check_parity(const Shape& shape, bool recursive, bool two_sided, nn::Encode
 
 struct ModelKind {
   const char* name;
-  bool recursive, two_sided;
+  HeadKind head;
+  bool two_sided;
 };
 void PrintTo(const ModelKind& kind, std::ostream* out) { *out << kind.name; }
 
@@ -249,7 +251,7 @@ class TorchParity : public testing::TestWithParam<ModelKind> {
                    ", M = " + std::to_string(shape.meas_dim) + ", " + std::to_string(shape.used) +
                    " of " + std::to_string(shape.lanes) + " lanes");
       test::for_each_encoder([&](nn::EncoderKind encoder) {
-        check_parity<T>(shape, GetParam().recursive, GetParam().two_sided, encoder, tolerance);
+        check_parity<T>(shape, GetParam().head, GetParam().two_sided, encoder, tolerance);
       });
     }
   }
@@ -259,10 +261,11 @@ TEST_P(TorchParity, DoubleAgreesToRounding) { check_all<double>(1e-12); }
 TEST_P(TorchParity, FloatAgreesToItsPrecision) { check_all<float>(1e-5); }
 
 INSTANTIATE_TEST_SUITE_P(Models, TorchParity,
-                         testing::Values(ModelKind{"RecursiveFilter", true, false},
-                                         ModelKind{"RecurrentFilter", false, false},
-                                         ModelKind{"RecursiveSmoother", true, true},
-                                         ModelKind{"RecurrentSmoother", false, true}),
+                         testing::Values(ModelKind{"RecursiveFilter", HeadKind::Recursion, false},
+                                         ModelKind{"RecurrentFilter", HeadKind::Direct, false},
+                                         ModelKind{"DiagonalFilter", HeadKind::Diagonal, false},
+                                         ModelKind{"RecursiveSmoother", HeadKind::Recursion, true},
+                                         ModelKind{"RecurrentSmoother", HeadKind::Direct, true}),
                          [](const auto& test) { return test.param.name; });
 
 // Weights of a recurrent module of torch put into our block as they are: every hidden state agrees.
@@ -322,45 +325,136 @@ TEST(TorchLstm, WeightsCanBeExchanged) {
   expect_same_states(torch::nn::LSTM(torch::nn::LSTMOptions(3, 13)), nn::EncoderKind::Lstm);
 }
 
-// torch::nn::Conv1d over a whole series with zeros before it, its weight permuted. A recurrent
-// model whose decoder copies h to e shows h as x[k|<k]. The series begins with the input of step 1.
-TEST(TorchConv, WeightsCanBeExchanged) {
-  constexpr int kLanes = 16, kInput = 3, kHidden = 7, kTaps = 5;
-  torch::manual_seed(5);
-  ArchitectureOptions options;
-  options.state_dim = options.hidden = kHidden;
-  options.meas_dim = 1;
-  options.input_dim = kInput;
-  options.encoder = nn::EncoderKind::Conv;
-  options.taps = kTaps;
-  options.decoder = {};
-  options.head = HeadKind::Direct;
-  WindowCase<double> c(options, {.map = false}, kSteps, kLanes, 54);
-  const auto put = [&](const char* name, const Tensor& value) {
+// A recurrent model whose decoder copies h to e shows h as x[k|<k]: h of a whole series against
+// what a module of torch makes of it. The series begins with the input of step 1.
+struct ShownStates {
+  static constexpr int kLanes = 16, kInput = 3;
+  WindowCase<double> c;
+
+  ShownStates(nn::EncoderKind encoder, int hidden, int taps)
+      : c(options(encoder, hidden, taps), {.map = false}, kSteps, kLanes, 54) {
+    put("decoder.0.weight", torch::eye(hidden, torch::kFloat64));
+    put("decoder.0.bias", torch::zeros({hidden}, torch::kFloat64));
+  }
+  static ArchitectureOptions options(nn::EncoderKind encoder, int hidden, int taps) {
+    ArchitectureOptions options;
+    options.state_dim = options.hidden = hidden;
+    options.meas_dim = 1;
+    options.input_dim = kInput;
+    options.encoder = encoder;
+    options.taps = taps;
+    options.decoder = {};
+    options.head = HeadKind::Direct;
+    return options;
+  }
+  void put(const std::string& name, const Tensor& value) {
     const nn::ParameterView& view = c.architecture.parameters.at(name);
     const Tensor flat = value.contiguous();
+    ASSERT_LE(flat.numel(), view.size()) << name;  // the decoder puts out more than e
     std::copy_n(flat.data_ptr<double>(), flat.numel(), c.parameters.data() + view.offset);
-  };
-  torch::nn::Conv1d conv(torch::nn::Conv1dOptions(kInput, kHidden, kTaps));
-  conv->to(torch::kFloat64);
-  put("conv_fwd.weight", conv->weight.permute({0, 2, 1}));
-  put("conv_fwd.bias", conv->bias);
-  ASSERT_EQ(c.architecture.e_row(), 0);
-  put("decoder.0.weight", torch::eye(kHidden, torch::kFloat64));
-  put("decoder.0.bias", torch::zeros({kHidden}, torch::kFloat64));
-  c.pack();
+  }
+  Tensor get(const std::string& name) const {
+    const nn::ParameterView& view = c.architecture.parameters.at(name);
+    const std::vector<double> values(c.parameters.data() + view.offset,
+                                     c.parameters.data() + view.offset + view.size());
+    const Tensor flat = torch::tensor(values, torch::kFloat64);
+    return view.cols == 1 ? flat : flat.reshape({view.rows, view.cols});
+  }
+  /// The inputs: batch x steps x input.
+  Tensor series() const {
+    const test::TorchData data = test::torch_data(c.architecture, c.group, kLanes);
+    return data.input_fwd.slice(0, 1).permute({1, 0, 2});
+  }
+  /// `h` is batch x steps x hidden.
+  void expect(const Tensor& h) {
+    ASSERT_EQ(c.architecture.e_row(), 0);
+    c.pack();
+    StateWorkspace<double> workspace;
+    workspace.prepare(c.model(), kSteps, kLanes, false);
+    const WindowResult result = test::run_window(c.model(), c.group, workspace);
+    const test::ResultPanel& x_pred = result.lane.at("x_pred");
+    const int hidden = c.architecture.options.hidden;
+    expect_close(
+        "h", test::panel_tensor(x_pred.values.data(), kSteps, hidden, kLanes, kLanes).slice(0, 1),
+        h.permute({1, 0, 2}).detach(), 1e-13);
+  }
+};
 
-  const test::TorchData data = test::torch_data(c.architecture, c.group, kLanes);
-  const Tensor series = data.input_fwd.slice(0, 1).permute({1, 2, 0});  // batch x input x steps
-  const Tensor padded = torch::constant_pad_nd(series, {kTaps - 1, 0});
-  const Tensor expected = torch::tanh(conv->forward(padded)).permute({2, 0, 1}).detach();
-  StateWorkspace<double> workspace;
-  workspace.prepare(c.model(), kSteps, kLanes, false);
-  const WindowResult result = test::run_window(c.model(), c.group, workspace);
-  const test::ResultPanel& x_pred = result.lane.at("x_pred");
-  expect_close(
-      "h", test::panel_tensor(x_pred.values.data(), kSteps, kHidden, kLanes, kLanes).slice(0, 1),
-      expected, 1e-13);
+// torch::nn::Conv1d with zeros before the series, its weight permuted.
+TEST(TorchConv, WeightsCanBeExchanged) {
+  constexpr int kHidden = 7, kTaps = 5;
+  torch::manual_seed(5);
+  ShownStates shown(nn::EncoderKind::Conv, kHidden, kTaps);
+  torch::nn::Conv1d conv(torch::nn::Conv1dOptions(ShownStates::kInput, kHidden, kTaps));
+  conv->to(torch::kFloat64);
+  shown.put("conv_fwd.weight", conv->weight.permute({0, 2, 1}));
+  shown.put("conv_fwd.bias", conv->bias);
+  const Tensor padded = torch::constant_pad_nd(shown.series().transpose(1, 2), {kTaps - 1, 0});
+  shown.expect(torch::tanh(conv->forward(padded)).transpose(1, 2));
+}
+
+// torch::nn::MultiheadAttention over the whole series, with a mask that holds the positions' biases
+// and lets each step see the last taps.
+TEST(TorchTransformer, WeightsCanBeExchanged) {
+  constexpr int kHidden = 8, kTaps = 5, kHeads = 2;
+  torch::manual_seed(6);
+  ShownStates shown(nn::EncoderKind::Transformer, kHidden, kTaps);
+  torch::nn::MultiheadAttention attention(torch::nn::MultiheadAttentionOptions(kHidden, kHeads));
+  attention->to(torch::kFloat64);
+  const auto name = [](const char* parameter) {
+    return "transformer_fwd." + std::string(parameter);
+  };
+  {
+    torch::NoGradGuard constant;
+    attention->in_proj_bias.uniform_(-1, 1);
+    attention->in_proj_bias.slice(0, kHidden).zero_();  // keys and values have none
+    attention->out_proj->bias.uniform_(-1, 1);
+  }
+  shown.put(name("query.weight"), attention->in_proj_weight.slice(0, 0, kHidden));
+  shown.put(name("query.bias"), attention->in_proj_bias.slice(0, 0, kHidden));
+  shown.put(name("key_value.weight"), attention->in_proj_weight.slice(0, kHidden));
+  shown.put(name("output.weight"), attention->out_proj->weight);
+  shown.put(name("output.bias"), attention->out_proj->bias);
+  // The module has one mask for all heads, so theirs are alike here.
+  const Tensor position = torch::randn({kTaps}, torch::kFloat64);
+  shown.put(name("position"), position.expand({kHeads, kTaps}));
+
+  const Tensor series = shown.series();
+  const std::int64_t steps = series.size(1);
+  Tensor mask =
+      torch::full({steps, steps}, -std::numeric_limits<double>::infinity(), torch::kFloat64);
+  for (int k = 0; k < steps; ++k)
+    for (int lag = 0; lag < std::min(kTaps, k + 1); ++lag) mask[k][k - lag] = position[lag];
+  const auto norm = [](const Tensor& v) { return torch::layer_norm(v, {kHidden}, {}, {}, 1e-5); };
+  const auto linear = [&](const char* layer, const Tensor& in) {
+    return torch::linear(in, shown.get(name(layer) + ".weight"), shown.get(name(layer) + ".bias"));
+  };
+  const Tensor u = linear("embed", series);
+  const Tensor in = norm(u).transpose(0, 1);  // steps x batch x hidden
+  const Tensor heard = std::get<0>(attention->forward(in, in, in, {}, false, mask));
+  const Tensor r = u + heard.transpose(0, 1);
+  shown.expect(torch::tanh(r + linear("contract", torch::tanh(linear("expand", norm(r))))));
+}
+
+// torch::nn::Conv1d with dilation, layer by layer, with zeros before each.
+TEST(TorchTcn, WeightsCanBeExchanged) {
+  constexpr int kHidden = 7, kTaps = 8;
+  torch::manual_seed(7);
+  ShownStates shown(nn::EncoderKind::Tcn, kHidden, kTaps);
+  Tensor z = torch::linear(shown.series(), shown.get("tcn_fwd.embed.weight"),
+                           shown.get("tcn_fwd.embed.bias"))
+                 .transpose(1, 2);  // batch x hidden x steps
+  for (int layer = 0; layer < 3; ++layer) {
+    const int dilation = 1 << layer;
+    torch::nn::Conv1d conv(torch::nn::Conv1dOptions(kHidden, kHidden, 2).dilation(dilation));
+    conv->to(torch::kFloat64);
+    const std::string name = "tcn_fwd." + std::to_string(layer);
+    shown.put(name + ".older", conv->weight.select(2, 0));
+    shown.put(name + ".newer", conv->weight.select(2, 1));
+    shown.put(name + ".bias", conv->bias);
+    z = z + torch::tanh(conv->forward(torch::constant_pad_nd(z, {dilation, 0})));
+  }
+  shown.expect(torch::tanh(z).transpose(1, 2));
 }
 
 // Twenty training steps with clipping on both sides end at the same parameters.

@@ -4,7 +4,9 @@
 
 #include <torch/torch.h>
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -33,7 +35,7 @@ struct TorchModel {
   std::map<std::string, Tensor> parameters;  // leaves, by the engine's names and shapes
   Tensor H, R;                               // R is a leaf
   TorchMap map;                              // empty: none
-  bool recursive = true, two_sided = false;
+  bool recursive = true, diagonal = false, two_sided = false;
   nn::EncoderKind encoder = nn::EncoderKind::Gru;
   int layers = 0;  // of the decoder
 };
@@ -71,6 +73,7 @@ TorchModel torch_model(const heads::Architecture& architecture, const Buffer<T>&
   model.R = leaf(panel_tensor(emission.R().data(), 1, M, M, M)[0]);
   model.map = std::move(map);
   model.recursive = architecture.options.recursive();
+  model.diagonal = architecture.options.head == heads::HeadKind::Diagonal;
   model.two_sided = architecture.options.two_sided;
   model.encoder = architecture.options.encoder;
   model.layers = architecture.decoder.layers();
@@ -115,6 +118,60 @@ inline Tensor torch_triangle(const Tensor& packed, std::int64_t N) {
   return L.tril(-1) + torch::diag_embed(diagonal);
 }
 
+/// One step of a transformer: h, and its state after it. `parameter` gives its parameters by name.
+template <typename Parameter>
+std::pair<Tensor, Tensor> torch_transformer(const Parameter& parameter, const Tensor& input,
+                                            const Tensor& state) {
+  const Tensor u = torch::linear(input, parameter("embed.weight"), parameter("embed.bias"));
+  const Tensor position = parameter("position");
+  const std::int64_t batch = u.size(0), H = u.size(1);
+  const std::int64_t heads = position.size(0), taps = position.size(1), d = H / heads;
+  const auto norm = [&](const Tensor& v) { return torch::layer_norm(v, {H}, {}, {}, 1e-5); };
+  const auto by_heads = [&](const Tensor& of, std::int64_t steps) {
+    return of.reshape({batch, steps, heads, d}).permute({0, 2, 1, 3});
+  };
+  const Tensor q = torch::linear(norm(u), parameter("query.weight"), parameter("query.bias"));
+  const Tensor slots = torch::cat({state, torch::linear(norm(u), parameter("key_value.weight")),
+                                   torch::ones({batch, 1}, torch::kFloat64)},
+                                  1);
+  const Tensor newest_first = slots.reshape({batch, taps, 2 * H + 1}).flip(1);
+  const Tensor keys = by_heads(newest_first.slice(2, 0, H), taps);
+  const Tensor values = by_heads(newest_first.slice(2, H, 2 * H), taps);
+  const Tensor missing = (newest_first.select(2, 2 * H) == 0).reshape({batch, 1, 1, taps});
+  Tensor scores =
+      torch::matmul(by_heads(q, 1), keys.transpose(-1, -2)) / std::sqrt(static_cast<double>(d)) +
+      position.unsqueeze(1);
+  scores = scores.masked_fill(missing, -std::numeric_limits<double>::infinity());
+  const Tensor heard = torch::matmul(torch::softmax(scores, -1), values).reshape({batch, H});
+  const Tensor r = u + torch::linear(heard, parameter("output.weight"), parameter("output.bias"));
+  const Tensor inner =
+      torch::tanh(torch::linear(norm(r), parameter("expand.weight"), parameter("expand.bias")));
+  const Tensor out =
+      r + torch::linear(inner, parameter("contract.weight"), parameter("contract.bias"));
+  return {torch::tanh(out), slots.slice(1, 2 * H + 1)};
+}
+
+/// One step of a temporal convolutional network.
+template <typename Parameter>
+std::pair<Tensor, Tensor> torch_tcn(const Parameter& parameter, const Tensor& input,
+                                    const Tensor& state) {
+  Tensor z = torch::linear(input, parameter("embed.weight"), parameter("embed.bias"));
+  const std::int64_t H = z.size(1);
+  std::vector<Tensor> moved;
+  std::int64_t begin = 0;
+  for (int layer = 0; begin < state.size(1); ++layer) {
+    const std::string name = std::to_string(layer) + ".";
+    const std::int64_t end = begin + (H << layer);
+    const Tensor sum =
+        torch::linear(z, parameter((name + "newer").c_str()), parameter((name + "bias").c_str())) +
+        torch::linear(state.slice(1, begin, begin + H), parameter((name + "older").c_str()));
+    moved.push_back(torch::cat({state.slice(1, begin + H, end), z}, 1));
+    z = z + torch::tanh(sum);
+    begin = end;
+  }
+  return {torch::tanh(z), moved.empty() ? state : torch::cat(moved, 1)};
+}
+
 /// One step of an encoder in a direction ("_fwd", "_bwd"): h (batch x hidden) and its state after
 /// it.
 inline std::pair<Tensor, Tensor> torch_encode(const TorchModel& m, const std::string& direction,
@@ -129,6 +186,8 @@ inline std::pair<Tensor, Tensor> torch_encode(const TorchModel& m, const std::st
                                      weight, parameter("bias"));
     return {torch::tanh(sum).squeeze(2), series.slice(1, inputs)};
   }
+  if (m.encoder == nn::EncoderKind::Transformer) return torch_transformer(parameter, input, state);
+  if (m.encoder == nn::EncoderKind::Tcn) return torch_tcn(parameter, input, state);
   const Tensor W_ih = parameter("weight_ih"), W_hh = parameter("weight_hh");
   const Tensor b_ih = parameter("bias_ih"), b_hh = parameter("bias_hh");
   if (m.encoder == nn::EncoderKind::Lstm) {
@@ -180,9 +239,10 @@ inline TorchMoments torch_run(const TorchModel& m, const TorchData& d) {
     }
     // Transition.
     const std::vector<Tensor> parts =
-        out.split_with_sizes({m.recursive ? N * N : 0, N, triangle}, 1);
+        out.split_with_sizes({m.recursive ? N * N : 0, N, m.diagonal ? N : triangle}, 1);
     Tensor e = parts[1];
-    const Tensor L = torch_triangle(parts[2], N);
+    const Tensor L = m.diagonal ? torch::diag_embed(torch::nn::functional::softplus(parts[2]))
+                                : torch_triangle(parts[2], N);
     Tensor x_pred, P_pred;
     if (m.recursive) {
       Tensor residual = parts[0].reshape({batch, N, N});
