@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/option_rules.hpp"
 #include "model/model_spec.hpp"
 #include "nn/encoder_table.hpp"
 
@@ -33,12 +34,12 @@ std::string for_priors(const std::vector<prior::PriorKind>& kinds) {
   return "it is for the priors " + listed(kinds, prior::prior_name);
 }
 
-// "it is for encoder = conv".
+// "it is for encoder = a, b or c".
 std::string for_encoders_with_taps() {
   std::vector<nn::EncoderEntry> with_taps;
   std::ranges::copy_if(nn::encoder_table(), std::back_inserter(with_taps),
                        &nn::EncoderEntry::reads_taps);
-  return "it is for encoder = " + listed(with_taps, [](const auto& each) { return each.name; });
+  return "it is for encoder = " + alternatives(choices_in<nn::EncoderEntry>(with_taps));
 }
 
 Reasons idle_in_model(const model::ModelSpec& spec) {
