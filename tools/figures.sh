@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the figures of docs/figures.md and those of docs/models.md that name this script, all or
-# those of the parts named:
+# Measures the figures of docs/figures.md, all or those of the parts named, and those of docs/models.md
+# that name this script, by their parts (risk, calibrated):
 #
-#     tools/figures.sh [linear|flow|lorenz|members|calibrated|smoothers|risk|parameters|missing|outliers|
-#                       little|forecast]...
+#     tools/figures.sh [linear|flow|lorenz|members|smoothers|parameters|missing|outliers|little|forecast|
+#                       risk|calibrated]...
 #
 # Takes the program from $KALMIA (build/kalmia) and works in $FOLDER (a new one, removed at the
 # end). No clean value is read but by `kalmia evaluate`, to score. About 11 minutes on 2 cores.
@@ -12,7 +12,7 @@ kalmia=$(realpath "${KALMIA:-build/kalmia}")
 folder=${FOLDER:-$(mktemp -d)}
 [ -n "${FOLDER:-}" ] || trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder" && cd "$folder"
-wanted=${*:-linear flow lorenz members calibrated smoothers risk parameters missing outliers little forecast}
+wanted=${*:-linear flow lorenz members smoothers parameters missing outliers little forecast}
 
 data() {  # NAME SYSTEM STEPS SEED [options]
   local name=$1 system=$2 steps=$3 seed=$4
