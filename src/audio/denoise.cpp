@@ -17,6 +17,7 @@
 #include "data/file_bytes.hpp"
 #include "data/sound_reader.hpp"
 #include "data/sound_writer.hpp"
+#include "kalmia/option_rules.hpp"
 
 namespace kalmia {
 namespace {
@@ -256,8 +257,8 @@ void DenoiseOptions::validate() const {
   rule(fit_seconds > 0, fmt::format("fit_seconds = {}, but it must be > 0", fit_seconds));
   rule(raw_rate >= 0, fmt::format("raw_rate = {}, but it must be >= 1, or 0: not raw", raw_rate));
   rule(raw_channels >= 1, fmt::format("raw_channels = {}, but it must be >= 1", raw_channels));
-  rule(threads_allowed(threads),
-       fmt::format("threads = {}, but it must be {}", threads, kThreadsRule));
+  rule(kThreadsRange.holds(threads),
+       fmt::format("threads = {}, but it must be {}", threads, kThreadsRange.text()));
   const bool networks = method != "wiener";
   rule(networks || !fit, "fit trains networks, but the method is wiener");
   rule(networks || model.empty(), "model names networks, but the method is wiener");

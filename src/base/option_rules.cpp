@@ -5,7 +5,8 @@
 namespace kalmia {
 
 std::string Range::text() const {
-  const bool below = largest<kNoEnd, above = least> - kNoEnd;
+  const bool above = least > -kNoEnd;
+  const bool below = largest < kNoEnd;
   std::string rule;
   if (end == Least::Excluded)
     rule = fmt::format("above {}", least) + (below ? fmt::format(" and at most {}", largest) : "");

@@ -42,17 +42,16 @@ int hardware_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// The public headers' range is the same.
-static_assert(kThreadsRange.least == 0 && kThreadsRange.largest == kMostThreads);
-
 void check_threads(int threads) {
-  if (!threads_allowed(threads))
-    throw ConfigError("threads = " + std::to_string(threads) + ", but it must be " + kThreadsRule);
+  if (!kThreadsRange.holds(threads))
+    throw ConfigError("threads = " + std::to_string(threads) + ", but it must be " +
+                      kThreadsRange.text());
 }
 
 ThreadTeam::ThreadTeam(int size) {
   check_threads(size);
-  const int team = size > 0 ? size : std::min(hardware_threads(), kMostThreads);
+  const int team =
+      size > 0 ? size : std::min(hardware_threads(), static_cast<int>(kThreadsRange.largest));
   workers_.reserve(static_cast<std::size_t>(team - 1));
   // Signals are for the thread that owns the team: it may have to put them off.
   sigset_t all, before;

@@ -15,13 +15,7 @@ namespace kalmia {
 /// Threads the machine offers to this process; at least 1.
 int hardware_threads();
 
-/// More threads than this are refused.
-inline constexpr int kMostThreads = 1024;
-inline constexpr const char* kThreadsRule = "in 0..1024; 0: all the machine has";
-
-inline bool threads_allowed(int threads) { return threads >= 0 && threads <= kMostThreads; }
-
-/// Throws ConfigError unless they are allowed.
+/// Throws ConfigError unless they are in kThreadsRange.
 void check_threads(int threads);
 
 /// A team of `size` threads, the caller's included. `run` hands out tasks 0..count-1 in

@@ -11,9 +11,8 @@
 //   end(carry)                     leaves the state after the window
 //   clear_lane(lane)               clears what it keeps of a lane beside the records
 //   begin_adjoint()                before the adjoint of the last step of the sweep
-//   backward(k)                    from the adjoint of h[k] (ws.d_hidden_state, which others add
-//   to)
-//                                  to those of its sums, last steps of the sweep first
+//   backward(k)                    from the adjoint of h[k] in ws.d_hidden_state, which others
+//                                  add to, to those of its sums; the sweep's last step is first
 //   end_adjoint()                  sets ws.d_h, the adjoint of the carried state
 //   transpose_before(k, h_T)       h before step k, where weights meet it
 //   gradients(begin, end, h_T)     adds the weight gradients of a chunk of steps, whose backward

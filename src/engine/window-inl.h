@@ -6,8 +6,9 @@
 //   begin_forward(carry)            takes the state before the window
 //   forward(begin, end, moments)    from the decoder's rows of these steps to their losses
 //   end_forward(carry)              leaves the state after the window
-//   backward(begin, end, scale)     leaves the adjoints of the rows in the records, last steps
-//   first end_backward()                  hands on the adjoints of what was carried
+//   backward(begin, end, scale)     leaves the adjoints of the rows in the records; the last
+//                                   steps come first
+//   end_backward()                  hands on the adjoints of what was carried
 //
 // and a choice of passes: Choice::with_pass(model, task) calls task with the type of the pass that
 // suits a model, as a std::type_identity.

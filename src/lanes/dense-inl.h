@@ -90,9 +90,8 @@ HWY_INLINE void product(const PackedMatrix<T>& W, const T* in, int lanes, Start 
 // ---- Weight gradients -------------------------------------------------------------------------
 //
 // d_W (rows x cols) = sum over time and lanes of a (rows) b (cols)'. Two forms:
-//   wide    b is transposed first, so that its features are contiguous; then the same register tile
-//   as
-//           in `product`, with a's elements broadcast
+//   wide    b is transposed first, so that its features are contiguous; then the register tile of
+//           `product`, with a's elements broadcast
 //   narrow  for few columns: dot products along the lanes, no transposition
 
 /// The same rows of a panel at successive time steps.

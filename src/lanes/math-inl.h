@@ -63,6 +63,12 @@ HWY_INLINE V reciprocal(D d, V a) {
   return hn::Mul(estimate, hn::NegMulAdd(a, estimate, hn::Set(d, 2.0f)));
 }
 
+// Highway's e^x turns a NaN into 0.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_of_double(D d, V x) {
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
+}
+
 // 1 / (1 + e^(-scale x)), scale 1 or 2. In float the sign and the scale cost nothing: they are in
 // the constants, and in the odd coefficients of the polynomial, which is taken at -r.
 template <int kScale, class D, class V = hn::Vec<D>>
@@ -87,8 +93,7 @@ HWY_INLINE V sigmoid(D d, V x) {
     return reciprocal(d, hn::Add(one, e));
   } else {
     const V y = hn::Mul(x, hn::Set(d, T(-kScale)));
-    const V s = hn::Div(one, hn::Add(one, hn::Exp(d, bounded(d, y, 700.0))));
-    return hn::IfThenElse(hn::IsNaN(x), x, s);  // Highway's Exp turns a NaN into 0
+    return hn::Div(one, hn::Add(one, exp_of_double(d, bounded(d, y, 700.0))));
   }
 }
 
@@ -128,7 +133,7 @@ HWY_INLINE Line<T> exp(const Line<T>& x) {
       out.v[i] = detail::exp_bounded(LineTag<T>(), detail::bounded(LineTag<T>(), x.v[i], 87.0f));
     return out;
   } else {
-    KALMIA_LINE_FUNCTION(hn::Exp, x);
+    KALMIA_LINE_FUNCTION(detail::exp_of_double, x);
   }
 }
 

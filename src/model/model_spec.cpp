@@ -5,7 +5,6 @@
 #include "base/option_rules.hpp"
 #include "kalmia/error.hpp"
 #include "model/filters.hpp"
-#include "nn/encoder_table.hpp"
 
 namespace kalmia {
 namespace {
@@ -49,14 +48,14 @@ class Parser {
     ModelSpec spec;
     read_prior(spec);
     read_noise(spec);
-    spec.networks = {.encoder = nn::is_encoder(options_.encoder)
-                                    ? nn::encoder_of_name(options_.encoder)
-                                    : nn::EncoderKind::Gru,
-                     .taps = options_.taps,
+    spec.networks = {.taps = options_.taps,
                      .hidden = options_.hidden,
                      .decoder = options_.decoder,
                      .members = options_.members};
-    require_name(nn::is_encoder(options_.encoder), "encoder", options_.encoder, encoder_choices());
+    if (const nn::EncoderEntry* encoder = nn::find_encoder(options_.encoder))
+      spec.networks.encoder = encoder->kind;
+    else
+      require_name(false, "encoder", options_.encoder, encoder_choices());
     if (const FilterEntry* filter = find_filter(options_.filter))
       spec.networks.filter = filter->head;
     else

@@ -6,55 +6,57 @@
 
 #include "base/option_rules.hpp"
 #include "kalmia/error.hpp"
-#include "nn/encoder_table.hpp"
 
 namespace kalmia::nn {
 namespace {
-
-const EncoderEntry* find(std::string_view name) {
-  const auto found = std::ranges::find(encoder_table(), name, &EncoderEntry::name);
-  return found == encoder_table().end() ? nullptr : &*found;
-}
-
-template <std::size_t kIndex>
-using LayoutAt = std::variant_alternative_t<kIndex, EncoderLayout>;
-
-using Everyone = std::make_index_sequence<std::variant_size_v<EncoderLayout>>;
 
 using AddTo = EncoderLayout (*)(ParameterLayout&, const std::string&, int input, int hidden,
                                 int taps);
 
 template <EncoderKindLayout Layout>
-constexpr AddTo add_to_of() {
-  return [](ParameterLayout& parameters, const std::string& prefix, int input, int hidden,
-            [[maybe_unused]] int taps) -> EncoderLayout {
-    if constexpr (Layout::kReadsTaps)
-      return Layout::add_to(parameters, prefix, input, hidden, taps);
-    else
-      return Layout::add_to(parameters, prefix, input, hidden);
-  };
+EncoderLayout add_layout(ParameterLayout& parameters, const std::string& prefix, int input,
+                         int hidden, [[maybe_unused]] int taps) {
+  if constexpr (Layout::kReadsTaps)
+    return Layout::add_to(parameters, prefix, input, hidden, taps);
+  else
+    return Layout::add_to(parameters, prefix, input, hidden);
 }
 
 template <std::size_t... kIndex>
-constexpr std::array<AddTo, sizeof...(kIndex)> add_to_of_all(std::index_sequence<kIndex...>) {
-  return {add_to_of<LayoutAt<kIndex>>()...};
+constexpr auto entries_of(std::index_sequence<kIndex...>) {
+  return std::array{EncoderEntry{static_cast<EncoderKind>(kIndex),
+                                 std::variant_alternative_t<kIndex, EncoderLayout>::kName,
+                                 std::variant_alternative_t<kIndex, EncoderLayout>::kMeaning,
+                                 std::variant_alternative_t<kIndex, EncoderLayout>::kReadsTaps}...};
+}
+template <std::size_t... kIndex>
+constexpr auto adders_of(std::index_sequence<kIndex...>) {
+  return std::array<AddTo, sizeof...(kIndex)>{
+      &add_layout<std::variant_alternative_t<kIndex, EncoderLayout>>...};
 }
 
 // In the order of EncoderKind.
-constexpr auto kAddTo = add_to_of_all(Everyone());
+using Everyone = std::make_index_sequence<std::variant_size_v<EncoderLayout>>;
+constexpr auto kEntries = entries_of(Everyone());
+constexpr auto kAddTo = adders_of(Everyone());
 
 }  // namespace
 
-std::string_view encoder_name(EncoderKind kind) { return encoder_entry(kind).name; }
+std::span<const EncoderEntry> encoder_table() { return kEntries; }
 
-bool is_encoder(std::string_view name) { return find(name) != nullptr; }
+const EncoderEntry& encoder_entry(EncoderKind kind) {
+  return kEntries[static_cast<std::size_t>(kind)];
+}
 
-std::string encoder_alternatives() { return alternatives(choices_in(encoder_table())); }
+const EncoderEntry* find_encoder(std::string_view name) {
+  const auto* found = std::ranges::find(kEntries, name, &EncoderEntry::name);
+  return found == kEntries.end() ? nullptr : found;
+}
 
 EncoderKind encoder_of_name(std::string_view name) {
-  if (const EncoderEntry* entry = find(name)) return entry->kind;
+  if (const EncoderEntry* entry = find_encoder(name)) return entry->kind;
   throw ConfigError("encoder = \"" + std::string(name) + "\", but it must be " +
-                    encoder_alternatives() + did_you_mean(name, choices_in(encoder_table())));
+                    name_rule(name, choices_in(encoder_table())));
 }
 
 EncoderLayout add_encoder(ParameterLayout& parameters, const std::string& prefix, EncoderKind kind,

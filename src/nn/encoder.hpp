@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -31,14 +32,22 @@ using EncoderLayout = std::variant<GruLayout, LstmLayout, ConvLayout, Transforme
 
 inline constexpr int kEncoderCount = static_cast<int>(std::variant_size_v<EncoderLayout>);
 
-/// What users write: "gru", "lstm", "conv", "transformer", "tcn".
-std::string_view encoder_name(EncoderKind kind);
+/// What the layout of an encoder says of it (encoder_parts.hpp).
+struct EncoderEntry {
+  EncoderKind kind;
+  std::string_view name;     ///< as users write it: ModelOptions::encoder
+  std::string_view meaning;  ///< for those who choose
+  bool reads_taps = false;   ///< it looks back on ModelOptions::taps steps
+};
 
-/// Whether there is an encoder of that name, and all there are: "gru, lstm, ... or tcn".
-bool is_encoder(std::string_view name);
-std::string encoder_alternatives();
+/// In the order of EncoderKind, in which they are listed to users.
+std::span<const EncoderEntry> encoder_table();
+const EncoderEntry& encoder_entry(EncoderKind kind);
+/// Null if there is none of that name.
+const EncoderEntry* find_encoder(std::string_view name);
 
-/// The kind of that name. Throws ConfigError if there is none.
+inline std::string_view encoder_name(EncoderKind kind) { return encoder_entry(kind).name; }
+/// Throws ConfigError if there is none of that name.
 EncoderKind encoder_of_name(std::string_view name);
 
 /// Adds the parameters of an encoder, named `prefix`.*. `taps` is for those that read them.

@@ -48,14 +48,7 @@ void PackedGru<T>::pack(const GruLayout& layout, const T* parameters) {
 
 template <typename T>
 void StreamedGru<T>::assign(const GruLayout& layout, const T* parameters) {
-  constexpr int kGates = 3;
-  const int rows = kGates * layout.hidden;
-  input.assign(parameters + layout.weight_ih, rows, layout.input, kGates);
-  hidden.assign(parameters + layout.weight_hh, rows, layout.hidden, kGates);
-  lanes::assign_padded(bias_input, parameters + layout.bias_ih, layout.hidden, kGates);
-  lanes::assign_padded(bias_hidden, parameters + layout.bias_hh, layout.hidden, kGates);
-  gates_input.resize(bias_input.size());
-  gates_hidden.resize(bias_hidden.size());
+  this->template assign_gates<3>(layout, parameters);
 }
 
 template struct PackedGru<float>;

@@ -15,6 +15,7 @@
 #include "lanes/matvec.hpp"
 #include "nn/encoder_parts.hpp"
 #include "nn/parameters.hpp"
+#include "nn/streamed_gates.hpp"
 
 namespace kalmia::nn {
 
@@ -74,11 +75,7 @@ struct PackedGru {
 
 /// The weights by columns, gates in blocks, and scratch: what one sequence needs, step by step.
 template <typename T>
-struct StreamedGru {
-  lanes::ColumnMatrix<T> input, hidden;
-  Buffer<T> bias_input, bias_hidden;
-  Buffer<T> gates_input, gates_hidden;
-
+struct StreamedGru : StreamedGates<T> {
   /// Takes the GRU at `layout` in `parameters`.
   void assign(const GruLayout& layout, const T* parameters);
 };

@@ -28,14 +28,7 @@ void PackedLstm<T>::pack(const LstmLayout& layout, const T* parameters) {
 
 template <typename T>
 void StreamedLstm<T>::assign(const LstmLayout& layout, const T* parameters) {
-  constexpr int kGates = 4;
-  const int rows = kGates * layout.hidden;
-  input.assign(parameters + layout.weight_ih, rows, layout.input, kGates);
-  hidden.assign(parameters + layout.weight_hh, rows, layout.hidden, kGates);
-  lanes::assign_padded(bias_input, parameters + layout.bias_ih, layout.hidden, kGates);
-  lanes::assign_padded(bias_hidden, parameters + layout.bias_hh, layout.hidden, kGates);
-  gates_input.resize(bias_input.size());
-  gates_hidden.resize(bias_hidden.size());
+  this->template assign_gates<4>(layout, parameters);
   c.resize(static_cast<std::size_t>(lanes::padded_to_line<T>(layout.hidden)));
 }
 

@@ -17,6 +17,7 @@
 #include "lanes/matvec.hpp"
 #include "nn/encoder_parts.hpp"
 #include "nn/parameters.hpp"
+#include "nn/streamed_gates.hpp"
 
 namespace kalmia::nn {
 
@@ -73,10 +74,8 @@ struct PackedLstm {
 
 /// The weights by columns, gates in blocks, and scratch: what one sequence needs, step by step.
 template <typename T>
-struct StreamedLstm {
-  lanes::ColumnMatrix<T> input, hidden;
-  Buffer<T> bias_input, bias_hidden;
-  Buffer<T> gates_input, gates_hidden, c;
+struct StreamedLstm : StreamedGates<T> {
+  Buffer<T> c;
 
   /// Takes the LSTM at `layout` in `parameters`.
   void assign(const LstmLayout& layout, const T* parameters);

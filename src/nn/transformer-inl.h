@@ -106,9 +106,7 @@ HWY_NOINLINE void attend_forward(const PackedTransformer<T>& net, const T* q, co
       }
       Line<T> sum = zero<T>();
       for (int j = 0; j < net.taps; ++j) {
-        const Line<T> score = load(w + j * lanes);
-        // 0 * score: the exponential of double turns a NaN into 0, a lag without weight.
-        const Line<T> e = select(exists(j), fma(zero<T>(), score, exp(score - best)), zero<T>());
+        const Line<T> e = select(exists(j), exp(load(w + j * lanes) - best), zero<T>());
         sum = sum + e;
         store(e, w + j * lanes);
       }
@@ -271,15 +269,24 @@ HWY_INLINE void norm_of_vector(const Buffer<T>& x, int size, Buffer<T>& norm) {
     store((load(x.data() + u) - broadcast(mean)) * broadcast(scale), norm.data() + u);
 }
 
-// Attention of one sequence; `state` holds the slots before net.slot, oldest first.
+// The newest slot of a ring: the one so marked, or the last.
 template <typename T>
-void attend_one(StreamedTransformer<T>& net, const std::vector<T>& state) {
+int newest_slot(const std::vector<T>& ring, int slots, int slot_rows) {
+  for (int i = 0; i + 1 < slots; ++i)
+    if (ring[static_cast<std::size_t>((i + 1) * slot_rows - 1)] == T(kNewestMark)) return i;
+  return slots - 1;
+}
+
+// Attention of one sequence over its own slot, net.slot, and the ring of those before.
+template <typename T>
+void attend_one(StreamedTransformer<T>& net, const std::vector<T>& ring, int newest) {
   const int H = net.hidden, d = H / net.heads, slot_rows = 2 * H + 1;
   const int padded = static_cast<int>(net.exists.size());
   const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(d)));
-  const T* newest = state.data() + static_cast<std::ptrdiff_t>(net.taps - 2) * slot_rows;
   const auto slot = [&](int j) {
-    return j == 0 ? static_cast<const T*>(net.slot.data()) : newest - (j - 1) * slot_rows;
+    if (j == 0) return static_cast<const T*>(net.slot.data());
+    const int at = newest - (j - 1);
+    return ring.data() + static_cast<std::ptrdiff_t>(at < 0 ? at + net.taps - 1 : at) * slot_rows;
   };
   for (int j = 0; j < net.taps; ++j)
     net.exists[static_cast<std::size_t>(j)] = j == 0 || slot(j)[2 * H] != T(0) ? T(1) : T(0);
@@ -299,9 +306,7 @@ void attend_one(StreamedTransformer<T>& net, const std::vector<T>& state) {
     }
     Line<T> sum = zero<T>();
     for (int j = 0; j < padded; j += kLineLanes<T>) {
-      const Line<T> score = load(w + j);  // 0 * score: as in attend_forward
-      const Line<T> e =
-          fma(zero<T>(), score, exp(score - broadcast(best))) * load(net.exists.data() + j);
+      const Line<T> e = exp(load(w + j) - broadcast(best)) * load(net.exists.data() + j);
       sum = sum + e;
       store(e, w + j);
     }
@@ -315,18 +320,18 @@ void attend_one(StreamedTransformer<T>& net, const std::vector<T>& state) {
   }
 }
 
-/// h = transformer(x, state) of one sequence, padded to whole lines; the step's own slot becomes
-/// the newest of the state. Moving the others costs less than reading them, which attention does
-/// anyway.
+/// h = transformer(x, ring) of one sequence, padded to whole lines; the step's own slot takes the
+/// place of the oldest of the ring. What a window carries, oldest first, is such a ring.
 template <typename T>
-void stream_step(StreamedTransformer<T>& net, const T* x, std::vector<T>& state, T* h) {
-  const int H = net.hidden;
+void stream_step(StreamedTransformer<T>& net, const T* x, std::vector<T>& ring, T* h) {
+  const int H = net.hidden, slot_rows = 2 * H + 1, slots = net.taps - 1;
+  const int newest = newest_slot(ring, slots, slot_rows);
   const auto at = [](const Buffer<T>& b) { return static_cast<const T*>(b.data()); };
   matvec(net.embed, x, net.embed_bias.data(), net.r.data());
   norm_of_vector(net.r, H, net.norm);
   matvec(net.query, at(net.norm), net.query_bias.data(), net.q.data());
   matvec(net.key_value, at(net.norm), net.zeros.data(), net.slot.data());
-  attend_one(net, state);
+  attend_one(net, ring, newest);
   matvec(net.output, at(net.heard), net.output_bias.data(), h);
   for (int u = 0; u < net.output.rows; u += kLineLanes<T>)
     store(load(h + u) + load(net.r.data() + u), net.r.data() + u);
@@ -337,11 +342,14 @@ void stream_step(StreamedTransformer<T>& net, const T* x, std::vector<T>& state,
   matvec(net.contract, at(net.inner), net.contract_bias.data(), h);
   for (int u = 0; u < net.contract.rows; u += kLineLanes<T>)
     store(tanh(load(h + u) + load(net.r.data() + u)), h + u);
-  if (state.empty()) return;
-  std::copy(state.begin() + 2 * H + 1, state.end(), state.begin());
-  T* own = state.data() + state.size() - static_cast<std::size_t>(2 * H + 1);
-  std::copy_n(net.slot.data(), 2 * H, own);
-  own[2 * H] = T(1);
+  if (slots == 0) return;
+  const auto mark = [&](int slot) -> T& {
+    return ring[static_cast<std::size_t>((slot + 1) * slot_rows - 1)];
+  };
+  const int own = (newest + 1) % slots;
+  if (mark(newest) != T(0)) mark(newest) = T(1);
+  std::copy_n(net.slot.data(), 2 * H, ring.data() + static_cast<std::ptrdiff_t>(own) * slot_rows);
+  mark(own) = T(kNewestMark);
 }
 
 }  // namespace kalmia::nn::HWY_NAMESPACE

@@ -31,6 +31,8 @@ namespace kalmia::nn {
 
 /// Added to the variance that a step is normalised by.
 inline constexpr double kNormFloor = 1e-5;
+/// The mark of the newest slot in the ring of a stream.
+inline constexpr double kNewestMark = 2;
 
 template <typename T>
 struct PackedTransformer;
@@ -93,7 +95,8 @@ struct TransformerLayout {
   static TransformerLayout add_to(ParameterLayout& parameters, const std::string& prefix, int input,
                                   int hidden, int taps);
 
-  /// Rows of a step that later steps read: key, value, and a mark that is not zero if it exists.
+  /// Rows of a step that later steps read: key, value, and a mark that is not zero if it exists
+  /// (in the ring of a stream kNewestMark at the newest).
   int slot_rows() const { return 2 * hidden + 1; }
   TransformerTape tape() const;
   TransformerAdjoint adjoint() const;

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/atomic_file.hpp"
-#include "base/threads.hpp"
+#include "kalmia/option_rules.hpp"
 #include "reproduce/curves.hpp"
 #include "reproduce/outcome.hpp"
 #include "reproduce/provenance.hpp"
@@ -140,7 +140,7 @@ ReproduceOptions ReproduceOptions::resolved() const {
   require(full.validation >= 64 && full.validation <= kLongestTest, "validation", full.validation,
           lengths);
   require(full.test >= 64 && full.test <= kLongestTest, "test", full.test, lengths);
-  require(threads_allowed(threads), "threads", threads, kThreadsRule);
+  require(kThreadsRange.holds(threads), "threads", threads, kThreadsRange.text());
   if (!wrong.empty()) throw ConfigError("reproduce: invalid options:" + wrong);
   (void)with_methods(whole, methods);
   return full;

@@ -10,7 +10,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/suggest.hpp"
-#include "base/threads.hpp"
+#include "kalmia/option_rules.hpp"
 #include "reproduce/audio_methods.hpp"
 #include "reproduce/audio_rows.hpp"
 #include "reproduce/audio_runner.hpp"
@@ -81,7 +81,7 @@ AudioOptions AudioOptions::resolved() const {
   require(full.training, "training", 1, kMostUtterances);
   require(full.validation, "validation", 1, kMostUtterances);
   require(full.test, "test", 1, kMostUtterances);
-  require(threads, "threads", 0, kMostThreads);
+  require(threads, "threads", 0, static_cast<int>(kThreadsRange.largest));
   if (!wrong.empty()) throw ConfigError("reproduce audio: invalid options:" + wrong);
   return full;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/threads.hpp"
+#include "kalmia/option_rules.hpp"
 #include "kalmia/simulate.hpp"
 #include "model/drift.hpp"
 #include "study/scores.hpp"
@@ -241,13 +241,13 @@ std::optional<double> whiteness(const std::vector<Innovations>& innovations, std
 
 Dataset shown_data(const Dataset& data, const EvaluateOptions& o) {
   std::string wrong;
-  const auto require = [&](bool holds, const char* name, auto value, const char* rule) {
+  const auto require = [&](bool holds, const char* name, auto value, const std::string& rule) {
     if (!holds) wrong += fmt::format("\n  {} = {}, but it must be {}", name, value, rule);
   };
   require(o.hide >= 0 && o.hide < 1, "hide", o.hide, "in [0, 1)");
   require(o.hide_run >= 1 && std::isfinite(o.hide_run), "hide_run", o.hide_run, ">= 1 and finite");
   require(o.horizon >= 0 && o.horizon <= 100000, "horizon", o.horizon, "in 0..100000");
-  require(threads_allowed(o.threads), "threads", o.threads, kThreadsRule);
+  require(kThreadsRange.holds(o.threads), "threads", o.threads, kThreadsRange.text());
   if (o.hide == 0 && o.hide_run != EvaluateOptions{}.hide_run)
     wrong +=
         fmt::format("\n  hide_run = {} has no effect: nothing is hidden; set hide", o.hide_run);

@@ -9,7 +9,7 @@
 
 #include "base/option_rules.hpp"
 #include "model/model_spec.hpp"
-#include "nn/encoder_table.hpp"
+#include "nn/encoder.hpp"
 
 namespace kalmia {
 namespace {

@@ -224,7 +224,7 @@ TEST_F(ClassicalLinear, ErrorsNameTheMatrixItsSizeAndTheRule) {
   FilterOptions options;
   options.threads = -1;
   EXPECT_EQ(message_of<ConfigError>([&] { kalman_filter(good, data.view(), options); }),
-            "threads = -1, but it must be in 0..1024; 0: all the machine has");
+            "threads = -1, but it must be in 0..1024 (0: all the machine has)");
 }
 
 TEST_F(ClassicalLinear, ErrorsAtRunTimeNameStepAndSeries) {

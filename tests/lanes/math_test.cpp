@@ -110,6 +110,7 @@ TEST(LineMath, StaysWithinItsErrorBounds) {
     EXPECT_LE(worst<float>(Function::Log, 1e-3, 100, false), 1e-6);
     EXPECT_LE(worst<double>(Function::Sigmoid, -800, 800, false), 4e-16);
     EXPECT_LE(worst<double>(Function::Tanh, -30, 30, false), 8e-16);
+    EXPECT_LE(worst<double>(Function::Exp, -700, 700, true), 2e-15);
     EXPECT_LE(worst<double>(Function::Softplus, -600, 100, true), 2e-15);
     EXPECT_LE(worst<double>(Function::Log, 1e-3, 100, false), 2e-15);
   });
@@ -133,6 +134,10 @@ void expect_limits() {
   EXPECT_NEAR(static_cast<double>(y[0]), 1, 1e-6);
   EXPECT_NEAR(static_cast<double>(y[1]), -1, 1e-6);
   EXPECT_TRUE(std::isnan(y[2]));
+  apply(Function::Exp, x, y);
+  EXPECT_NEAR(static_cast<double>(y[1]), 0, 1e-6);
+  EXPECT_TRUE(std::isnan(y[2]));
+  EXPECT_NEAR(static_cast<double>(y[3]), std::exp(1.0), 1e-6);
   apply(Function::Softplus, x, y);
   EXPECT_EQ(y[0], kInf);
   EXPECT_NEAR(static_cast<double>(y[1]), 0, 1e-6);

@@ -19,24 +19,33 @@ EncoderLayout layout_of(EncoderKind kind, ParameterLayout& parameters) {
 }
 
 TEST(Encoder, HasANameForEveryKind) {
+  ASSERT_EQ(encoder_table().size(), static_cast<std::size_t>(kEncoderCount));
   for (int index = 0; index < kEncoderCount; ++index) {
     const auto kind = static_cast<EncoderKind>(index);
+    EXPECT_EQ(encoder_entry(kind).kind, kind);
+    EXPECT_EQ(find_encoder(encoder_name(kind)), &encoder_entry(kind));
     EXPECT_EQ(encoder_of_name(encoder_name(kind)), kind);
-    EXPECT_TRUE(is_encoder(encoder_name(kind)));
   }
-  EXPECT_FALSE(is_encoder("rnn"));
+  EXPECT_EQ(find_encoder("rnn"), nullptr);
   EXPECT_EQ(encoder_name(EncoderKind::Gru), "gru");
   EXPECT_EQ(encoder_name(EncoderKind::Lstm), "lstm");
   EXPECT_EQ(encoder_name(EncoderKind::Conv), "conv");
   EXPECT_EQ(encoder_name(EncoderKind::Transformer), "transformer");
   EXPECT_EQ(encoder_name(EncoderKind::Tcn), "tcn");
-  EXPECT_EQ(encoder_alternatives(), "gru, lstm, conv, transformer or tcn");
   try {
-    encoder_of_name("wave");
+    encoder_of_name("gruu");
     FAIL() << "no exception";
   } catch (const ConfigError& error) {
-    EXPECT_NE(std::string(error.what()).find("wave"), std::string::npos) << error.what();
+    EXPECT_STREQ(error.what(),
+                 "encoder = \"gruu\", but it must be gru, lstm, conv, transformer or "
+                 "tcn; did you mean gru?");
   }
+}
+
+TEST(Encoder, TapsAreForWhatLooksBackOnThem) {
+  for (const EncoderEntry& each : encoder_table())
+    EXPECT_EQ(each.reads_taps, each.kind != EncoderKind::Gru && each.kind != EncoderKind::Lstm)
+        << each.name;
 }
 
 TEST(Encoder, LaysOutItsParametersAndRows) {

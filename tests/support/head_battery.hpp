@@ -63,23 +63,11 @@ class HeadBattery : public testing::Test {
   static Group take(const Case& c, int steps, const std::vector<int>& from) {
     const int lanes = static_cast<int>(from.size());
     Group out = c.empty_group(steps, lanes);
-    const auto copy = [&](const auto& source, auto& target, int rows, int count) {
-      using Number = std::remove_cvref_t<decltype(target[0])>;
-      if (source.empty()) return;
-      target.resize(panel_at(count, rows, 0, lanes, 0));
-      for (int k = 0; k < count; ++k)
-        for (int row = 0; row < rows; ++row)
-          for (int lane = 0; lane < lanes; ++lane) {
-            const int old = from[static_cast<std::size_t>(lane)];
-            target[panel_at(k, rows, row, lanes, lane)] =
-                old < 0 ? static_cast<Number>(kNoise)
-                        : source[panel_at(k, rows, row, c.group.lanes, old)];
-          }
-    };
     c.each_panel(c.group, out, [&](const auto& source, auto& target, int rows) {
-      copy(source, target, rows, steps);
+      take_lanes(source, c.group.lanes, rows, 0, steps, from, kNoise, target);
     });
-    copy(c.group.carry.h, out.carry.h, c.model().architecture->encoder_state_rows(), 1);
+    take_lanes(c.group.carry.h, c.group.lanes, c.model().architecture->encoder_state_rows(), 0, 1,
+               from, kNoise, out.carry.h);
     for (const int old : from) {
       const auto at = static_cast<std::size_t>(old);
       out.length.push_back(old < 0 ? 0 : std::min(steps, c.group.length[at]));

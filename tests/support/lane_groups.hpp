@@ -41,6 +41,26 @@ inline std::size_t panel_at(int step, int rows, int row, int lanes, int lane) {
          static_cast<std::size_t>(lane);
 }
 
+/// Sets `target` to `count` steps of a series of panels from step `first` on, with lane `from[i]`
+/// of its `lanes` as lane i. An idle lane, -1, holds `idle`. If the series is empty, nothing is
+/// set.
+template <typename Series>
+void take_lanes(const Series& source, int lanes, int rows, int first, int count,
+                const std::vector<int>& from, double idle, Series& target) {
+  using Number = std::remove_cvref_t<decltype(target[0])>;
+  if (source.empty()) return;
+  const int taken = static_cast<int>(from.size());
+  target.resize(panel_at(count, rows, 0, taken, 0));
+  for (int k = 0; k < count; ++k)
+    for (int row = 0; row < rows; ++row)
+      for (int lane = 0; lane < taken; ++lane) {
+        const int old = from[static_cast<std::size_t>(lane)];
+        target[panel_at(k, rows, row, taken, lane)] =
+            old < 0 ? static_cast<Number>(idle)
+                    : source[panel_at(first + k, rows, row, lanes, old)];
+      }
+}
+
 /// Steps first .. first + steps - 1 of a group, with lane `from[i]` of it as lane i; -1 stands for
 /// an idle lane. Lanes whose series began before `first` go on from the carry, which is the
 /// caller's.
@@ -53,17 +73,7 @@ heads::StateGroup<T> take(const heads::Architecture& architecture,
   out.resize(architecture, steps, lanes);
   const auto copy = [&](const auto& source, auto& target, int rows, int from_step, int count,
                         double idle) {
-    using Number = std::remove_cvref_t<decltype(target[0])>;
-    if (source.empty()) return;
-    target.resize(panel_at(count, rows, 0, lanes, 0));
-    for (int k = 0; k < count; ++k)
-      for (int row = 0; row < rows; ++row)
-        for (int lane = 0; lane < lanes; ++lane) {
-          const int old = from[static_cast<std::size_t>(lane)];
-          target[panel_at(k, rows, row, lanes, lane)] =
-              old < 0 ? static_cast<Number>(idle)
-                      : source[panel_at(from_step + k, rows, row, group.lanes, old)];
-        }
+    take_lanes(source, group.lanes, rows, from_step, count, from, idle, target);
   };
   const int N = architecture.state_dim(), M = architecture.meas_dim();
   copy(group.input_fwd, out.input_fwd, architecture.options.input_dim, first, steps, kNoise);
