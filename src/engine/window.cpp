@@ -25,7 +25,7 @@ std::string text(int number) { return std::to_string(number); }
 template <typename T>
 void check_window(const PackedNetwork<T>& network, const NetworkInput<T>& in,
                   const NetworkWorkspace<T>& ws) {
-  if (network.decoder.forward.back().tile_rows != lanes::tile_shape().rows)
+  if (network.decoder.forward.back().tile_rows != lanes::tile_shape<T>().rows)
     refuse("the weights were packed for another instruction set; pack them again");
   if (in.lanes <= 0 || in.lanes % lanes::kLaneQuantum != 0)
     refuse("lanes = " + text(in.lanes) + ", but it must be a positive multiple of " +

@@ -237,6 +237,15 @@ HWY_INLINE void solve_strided(int n, int count, const T* C, const T* inv, T* B, 
     solve_strided_call<side>(n, count, C, inv, B, step, stride);
 }
 
+
+// The calls in double are compiled once, in small_matrix.cpp.
+#define KALMIA_CHOLESKY_CALLS(keyword, pivots, side, T)                                      \
+  keyword template LaneBits cholesky_call<pivots, T>(int, T*, T*);                           \
+  keyword template void solve_strided_call<side, T>(int, int, const T*, const T*, T*,        \
+                                                    std::ptrdiff_t, std::ptrdiff_t)
+KALMIA_CHOLESKY_CALLS(extern, Pivots::Positive, Side::Lower, double);
+KALMIA_CHOLESKY_CALLS(extern, Pivots::Semidefinite, Side::Upper, double);
+
 /// b = C^-1 b, in place.
 template <typename T>
 HWY_INLINE void solve_lower_vec(int n, const T* C, const T* inv, T* b) {

@@ -16,9 +16,17 @@ namespace kalmia::lanes::HWY_NAMESPACE {
 
 // Tiles fill the register file: 24 accumulators of 32 registers with AVX-512, 12 of 16 elsewhere.
 // Measured: 12 x 2 lines reach 186 of 189 GFLOP/s on one 2.95 GHz AVX-512 core (192x64 * 64x32).
-inline constexpr int kTileRows = Line<float>::kVecs == 1 ? 12 : Line<float>::kVecs == 2 ? 6 : 3;
-inline constexpr int kTileLines = Line<float>::kVecs == 1 ? 2 : 1;
-inline constexpr int kTileUnits = kTileRows / 3;
+// Networks in double serve derivative tests and the static stage, which has no hidden units: small
+// tiles compile fast, and give the same bits, since each sum of a product has its own order.
+template <typename T>
+inline constexpr int kTileRows = sizeof(T) == 8              ? 3
+                                 : Line<float>::kVecs == 1 ? 12
+                                 : Line<float>::kVecs == 2 ? 6
+                                                           : 3;
+template <typename T>
+inline constexpr int kTileLines = sizeof(T) == 4 && Line<float>::kVecs == 1 ? 2 : 1;
+template <typename T>
+inline constexpr int kTileUnits = kTileRows<T> / 3;
 
 /// What a product starts from.
 enum class Start { Zero, Bias, Accumulate };
@@ -46,7 +54,7 @@ HWY_INLINE void product_tile(const T* HWY_RESTRICT W, int cols, const T* HWY_RES
 }
 
 // Calls product_tile for a number of rows known only at run time.
-template <int Lines, typename T, int R = kTileRows>
+template <int Lines, typename T, int R = kTileRows<T>>
 HWY_INLINE void product_rows(int rows, const T* W, int cols, const T* in, int lanes, Start start,
                              const T* bias, T* out) {
   if constexpr (R > 0) {
@@ -60,7 +68,7 @@ HWY_INLINE void product_rows(int rows, const T* W, int cols, const T* in, int la
 template <int Lines, typename T>
 HWY_NOINLINE void product_columns(const PackedMatrix<T>& W, const T* in, int lanes, Start start,
                                   const T* bias, T* out) {
-  const EvenSplit split(W.rows, kTileRows);
+  const EvenSplit split(W.rows, kTileRows<T>);
   const T* tile_W = W.data.data();
   for (int tile = 0; tile < split.tiles; ++tile) {
     const int row = split.begin(tile);
@@ -79,10 +87,10 @@ HWY_NOINLINE void product_columns(const PackedMatrix<T>& W, const T* in, int lan
 template <typename T>
 HWY_INLINE void product(const PackedMatrix<T>& W, const T* in, int lanes, Start start,
                         const T* bias, T* out) {
-  constexpr int kStep = kTileLines * kLineLanes<T>;
+  constexpr int kStep = kTileLines<T> * kLineLanes<T>;
   int lane = 0;
   for (; lane + kStep <= lanes; lane += kStep)
-    product_columns<kTileLines>(W, in + lane, lanes, start, bias, out + lane);
+    product_columns<kTileLines<T>>(W, in + lane, lanes, start, bias, out + lane);
   for (; lane < lanes; lane += kLineLanes<T>)
     product_columns<1>(W, in + lane, lanes, start, bias, out + lane);
 }
@@ -188,7 +196,7 @@ HWY_INLINE void wide_tile(const PanelSeries<T>& a, const PanelSeries<T>& b, int 
     for (int l = 0; l < Lines; ++l) store(sum[i][l], sums + i * sums_cols + l * kLineLanes<T>);
 }
 
-template <int Lines, typename T, int R = kTileRows>
+template <int Lines, typename T, int R = kTileRows<T>>
 HWY_INLINE void wide_rows(int rows, const PanelSeries<T>& a, const PanelSeries<T>& b, int steps,
                           int lanes, std::ptrdiff_t stride, T* sums, std::ptrdiff_t sums_cols) {
   if constexpr (R > 0) {
@@ -203,7 +211,7 @@ template <int Lines, typename T>
 HWY_NOINLINE void wide_columns(const PanelSeries<T>& a, int rows, const PanelSeries<T>& b,
                                int steps, int lanes, std::ptrdiff_t stride, T* sums,
                                std::ptrdiff_t sums_cols) {
-  const EvenSplit split(rows, kTileRows);
+  const EvenSplit split(rows, kTileRows<T>);
   for (int tile = 0; tile < split.tiles; ++tile) {
     const std::ptrdiff_t i = split.begin(tile);
     wide_rows<Lines>(split.size(tile), {a.first + i * lanes, a.step}, b, steps, lanes, stride,
@@ -219,17 +227,22 @@ HWY_NOINLINE void wide_columns(const PanelSeries<T>& a, int rows, const PanelSer
 template <typename T>
 HWY_INLINE void outer_product_wide(const PanelSeries<T>& a, int rows, const PanelSeries<T>& b,
                                    std::ptrdiff_t stride, int cols, int steps, int lanes, T* sums) {
-  constexpr int kStep = kTileLines * kLineLanes<T>;
+  constexpr int kStep = kTileLines<T> * kLineLanes<T>;
   int j = 0;
   for (; j + kStep <= cols; j += kStep)
-    wide_columns<kTileLines>(a, rows, {b.first + j, b.step}, steps, lanes, stride, sums + j, cols);
+    wide_columns<kTileLines<T>>(a, rows, {b.first + j, b.step}, steps, lanes, stride, sums + j, cols);
   for (; j < cols; j += kLineLanes<T>)
     wide_columns<1>(a, rows, {b.first + j, b.step}, steps, lanes, stride, sums + j, cols);
 }
 
 // Tile of dot products: 6 x 4 lines of accumulators with AVX-512.
-inline constexpr int kDotRows = Line<float>::kVecs == 1 ? 6 : 3;
-inline constexpr int kDotCols = Line<float>::kVecs == 1 ? 4 : Line<float>::kVecs == 2 ? 2 : 1;
+template <typename T>
+inline constexpr int kDotRows = sizeof(T) == 4 && Line<float>::kVecs == 1 ? 6 : 3;
+template <typename T>
+inline constexpr int kDotCols = sizeof(T) == 8              ? 1
+                                : Line<float>::kVecs == 1 ? 4
+                                : Line<float>::kVecs == 2 ? 2
+                                                          : 1;
 
 template <int R, int C, typename T>
 HWY_INLINE void narrow_tile(const PanelSeries<T>& a, const PanelSeries<T>& b, int steps, int lanes,
@@ -253,7 +266,7 @@ HWY_INLINE void narrow_tile(const PanelSeries<T>& a, const PanelSeries<T>& b, in
     for (int j = 0; j < C; ++j) store(sum[i][j], sums + (i * sums_cols + j) * kLineLanes<T>);
 }
 
-template <int R, typename T, int C = kDotCols>
+template <int R, typename T, int C = kDotCols<T>>
 HWY_INLINE void narrow_cols(int cols, const PanelSeries<T>& a, const PanelSeries<T>& b, int steps,
                             int lanes, T* sums, int sums_cols) {
   if constexpr (C > 0) {
@@ -264,7 +277,7 @@ HWY_INLINE void narrow_cols(int cols, const PanelSeries<T>& a, const PanelSeries
   }
 }
 
-template <typename T, int R = kDotRows>
+template <typename T, int R = kDotRows<T>>
 HWY_INLINE void narrow_rows(int rows, int cols, const PanelSeries<T>& a, const PanelSeries<T>& b,
                             int steps, int lanes, T* sums, int sums_cols) {
   if constexpr (R > 0) {
@@ -285,8 +298,8 @@ HWY_INLINE void narrow_rows(int rows, int cols, const PanelSeries<T>& a, const P
 template <typename T>
 HWY_NOINLINE void outer_product_narrow(const PanelSeries<T>& a, int rows, const PanelSeries<T>& b,
                                        int cols, int steps, int lanes, T* sums) {
-  const EvenSplit row_split(rows, kDotRows);
-  const EvenSplit col_split(cols, kDotCols);
+  const EvenSplit row_split(rows, kDotRows<T>);
+  const EvenSplit col_split(cols, kDotCols<T>);
   for (int p = 0; p < row_split.tiles; ++p) {
     const int i = row_split.begin(p);
     for (int q = 0; q < col_split.tiles; ++q) {
@@ -319,6 +332,26 @@ HWY_NOINLINE void sum_lines(T* HWY_RESTRICT lines, std::ptrdiff_t count, T* HWY_
     store(zero<T>(), line);
   }
 }
+
+// All of these are compiled once, in dense.cpp.
+#define KALMIA_DENSE_TILES(keyword, lines, T)                                                      \
+  keyword template void product_columns<lines, T>(const PackedMatrix<T>&, const T*, int, Start,    \
+                                                  const T*, T*);                                   \
+  keyword template void wide_columns<lines, T>(const PanelSeries<T>&, int, const PanelSeries<T>&,  \
+                                               int, int, std::ptrdiff_t, T*, std::ptrdiff_t)
+#define KALMIA_DENSE_SUMS(keyword, T)                                                              \
+  keyword template void transpose<T>(const T*, int, int, T*, std::ptrdiff_t);                      \
+  keyword template void outer_product_narrow<T>(const PanelSeries<T>&, int, const PanelSeries<T>&, \
+                                                int, int, int, T*);                                \
+  keyword template void row_sums<T>(const PanelSeries<T>&, int, int, int, T*);                     \
+  keyword template void sum_lines<T>(T*, std::ptrdiff_t, T*)
+KALMIA_DENSE_TILES(extern, 1, float);
+KALMIA_DENSE_TILES(extern, 1, double);
+#if HWY_MAX_BYTES == 64
+KALMIA_DENSE_TILES(extern, 2, float);
+#endif
+KALMIA_DENSE_SUMS(extern, float);
+KALMIA_DENSE_SUMS(extern, double);
 
 }  // namespace kalmia::lanes::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -8,21 +8,40 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::lanes::HWY_NAMESPACE {
-static TileShape tile_shape_here() { return {kTileRows, kTileUnits}; }
+template <typename T>
+constexpr TileShape kShape = {kTileRows<T>, kTileUnits<T>};
+static TileShape float_shape() { return kShape<float>; }
+static TileShape double_shape() { return kShape<double>; }
+
+KALMIA_DENSE_TILES(, 1, float);
+KALMIA_DENSE_TILES(, 1, double);
+#if HWY_MAX_BYTES == 64
+KALMIA_DENSE_TILES(, 2, float);
+#endif
+KALMIA_DENSE_SUMS(, float);
+KALMIA_DENSE_SUMS(, double);
 }  // namespace kalmia::lanes::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kalmia::lanes {
 
-HWY_EXPORT(tile_shape_here);
-TileShape tile_shape() { return HWY_DYNAMIC_DISPATCH(tile_shape_here)(); }
+HWY_EXPORT(float_shape);
+HWY_EXPORT(double_shape);
+template <>
+TileShape tile_shape<float>() {
+  return HWY_DYNAMIC_DISPATCH(float_shape)();
+}
+template <>
+TileShape tile_shape<double>() {
+  return HWY_DYNAMIC_DISPATCH(double_shape)();
+}
 
 template <typename T>
 void PackedMatrix<T>::pack(const T* W, int num_rows, int num_cols, bool transposed) {
   rows = num_rows;
   cols = num_cols;
-  tile_rows = tile_shape().rows;
+  tile_rows = tile_shape<T>().rows;
   const std::size_t size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
   if (data.size() != size) data.resize(size);
   const std::ptrdiff_t row_step = transposed ? 1 : cols;

@@ -17,8 +17,13 @@ struct TileShape {
   int units;  ///< hidden units of a GRU tile (three gates each)
 };
 
-/// Tile shape of the instruction set in use.
+/// Tile shape of the instruction set in use, for products in T.
+template <typename T>
 TileShape tile_shape();
+template <>
+TileShape tile_shape<float>();
+template <>
+TileShape tile_shape<double>();
 
 /// Rows of tile `tile` when `rows` rows are split as evenly as possible into tiles of at most
 /// `most` rows: no tile is left with so few rows that its arithmetic cannot fill the pipeline.

@@ -93,8 +93,8 @@ HWY_INLINE void accumulate(Tile<TI, TJ, T>& acc, int count, const T* const (&a)[
 /// mirrored, so that its two triangles hold the same bits.
 enum class Part { Whole, WholeAndMirror, LowerAndMirror };
 
-template <Put put, Part part, int TI, int TJ, typename T>
-HWY_INLINE void store_tile(const Tile<TI, TJ, T>& acc, T* C, T* mirror, std::ptrdiff_t c_row) {
+template <Part part, int TI, int TJ, typename T>
+HWY_INLINE void store_tile(Put put, const Tile<TI, TJ, T>& acc, T* C, T* mirror, std::ptrdiff_t c_row) {
   HWY_UNROLL(4)
   for (int i = 0; i < TI; ++i) {
     HWY_UNROLL(4)
@@ -102,16 +102,16 @@ HWY_INLINE void store_tile(const Tile<TI, TJ, T>& acc, T* C, T* mirror, std::ptr
       if (part == Part::LowerAndMirror && j > i) continue;
       T* c = C + i * c_row + j * kLineLanes<T>;
       Line<T> value = acc.v[i][j];
-      if constexpr (put == Put::Add) value = load(c) + value;
-      if constexpr (put == Put::Sub) value = load(c) - value;
+      if (put == Put::Add) value = load(c) + value;
+      if (put == Put::Sub) value = load(c) - value;
       store(value, c);
       if (part != Part::Whole) store(value, mirror + j * c_row + i * kLineLanes<T>);
     }
   }
 }
 
-template <Put put, Part part, int TI, int TJ, typename T>
-HWY_INLINE void product_tile(int count, const Strided<T>& A, const Strided<T>& B, T* C, T* mirror,
+template <Part part, int TI, int TJ, typename T>
+HWY_INLINE void product_tile(Put put, int count, const Strided<T>& A, const Strided<T>& B, T* C, T* mirror,
                              std::ptrdiff_t c_row) {
   const T* a[TI];
   const T* b[TJ];
@@ -126,50 +126,50 @@ HWY_INLINE void product_tile(int count, const Strided<T>& A, const Strided<T>& B
     for (int j = 0; j < TJ; ++j) acc.v[i][j] = zero<T>();
   }
   accumulate<TI, TJ, T>(acc, count, a, A.col, b, B.row);
-  store_tile<put, part>(acc, C, mirror, c_row);
+  store_tile<part>(put, acc, C, mirror, c_row);
 }
 
-template <Put put, Part part, int TI, typename T>
-HWY_INLINE void product_tile_cols(int cols, int count, const Strided<T>& A, const Strided<T>& B,
+template <Part part, int TI, typename T>
+HWY_INLINE void product_tile_cols(Put put, int cols, int count, const Strided<T>& A, const Strided<T>& B,
                                   T* C, T* mirror, std::ptrdiff_t c_row) {
   static_assert(kTile<T> <= 4);
   if constexpr (part == Part::LowerAndMirror) {  // always square
-    product_tile<put, part, TI, TI>(count, A, B, C, mirror, c_row);
+    product_tile<part, TI, TI>(put, count, A, B, C, mirror, c_row);
   } else if constexpr (kTile<T> == 1) {
-    product_tile<put, part, TI, 1>(count, A, B, C, mirror, c_row);
+    product_tile<part, TI, 1>(put, count, A, B, C, mirror, c_row);
   } else if constexpr (kTile<T> == 2) {
-    if (cols == 2) return product_tile<put, part, TI, 2>(count, A, B, C, mirror, c_row);
-    product_tile<put, part, TI, 1>(count, A, B, C, mirror, c_row);
+    if (cols == 2) return product_tile<part, TI, 2>(put, count, A, B, C, mirror, c_row);
+    product_tile<part, TI, 1>(put, count, A, B, C, mirror, c_row);
   } else {
     switch (cols) {
       case 4:
-        return product_tile<put, part, TI, 4>(count, A, B, C, mirror, c_row);
+        return product_tile<part, TI, 4>(put, count, A, B, C, mirror, c_row);
       case 3:
-        return product_tile<put, part, TI, 3>(count, A, B, C, mirror, c_row);
+        return product_tile<part, TI, 3>(put, count, A, B, C, mirror, c_row);
       case 2:
-        return product_tile<put, part, TI, 2>(count, A, B, C, mirror, c_row);
+        return product_tile<part, TI, 2>(put, count, A, B, C, mirror, c_row);
       default:
-        return product_tile<put, part, TI, 1>(count, A, B, C, mirror, c_row);
+        return product_tile<part, TI, 1>(put, count, A, B, C, mirror, c_row);
     }
   }
 }
 
 /// One block of rows x cols, both at most kTile, of C (+)= A B; A.p and B.p stand at the block.
-template <Put put, Part part, typename T>
-HWY_INLINE void product_block(int rows, int cols, int count, const Strided<T>& A,
+template <Part part, typename T>
+HWY_INLINE void product_block(Put put, int rows, int cols, int count, const Strided<T>& A,
                               const Strided<T>& B, T* C, T* mirror, std::ptrdiff_t c_row) {
   if constexpr (kTile<T> >= 4) {
-    if (rows == 4) return product_tile_cols<put, part, 4>(cols, count, A, B, C, mirror, c_row);
-    if (rows == 3) return product_tile_cols<put, part, 3>(cols, count, A, B, C, mirror, c_row);
+    if (rows == 4) return product_tile_cols<part, 4>(put, cols, count, A, B, C, mirror, c_row);
+    if (rows == 3) return product_tile_cols<part, 3>(put, cols, count, A, B, C, mirror, c_row);
   }
   if constexpr (kTile<T> >= 2) {
-    if (rows == 2) return product_tile_cols<put, part, 2>(cols, count, A, B, C, mirror, c_row);
+    if (rows == 2) return product_tile_cols<part, 2>(put, cols, count, A, B, C, mirror, c_row);
   }
-  product_tile_cols<put, part, 1>(cols, count, A, B, C, mirror, c_row);
+  product_tile_cols<part, 1>(put, cols, count, A, B, C, mirror, c_row);
 }
 
-template <Put put, typename T>
-HWY_INLINE void product_inline(int rows, int count, int cols, const Strided<T>& A,
+template <typename T>
+HWY_INLINE void product_inline(Put put, int rows, int count, int cols, const Strided<T>& A,
                                const Strided<T>& B, T* C) {
   const std::ptrdiff_t c_row = static_cast<std::ptrdiff_t>(cols) * kLineLanes<T>;
   for (int i = 0, height; i < rows; i += height) {
@@ -177,16 +177,16 @@ HWY_INLINE void product_inline(int rows, int count, int cols, const Strided<T>& 
     const Strided<T> a{A.p + i * A.row, A.row, A.col};
     for (int j = 0, width; j < cols; j += width) {
       width = next_block(cols - j, kTile<T>);
-      product_block<put, Part::Whole, T>(height, width, count, a, {B.p + j * B.col, B.row, B.col},
+      product_block<Part::Whole, T>(put, height, width, count, a, {B.p + j * B.col, B.row, B.col},
                                          entry(C, i * cols + j), nullptr, c_row);
     }
   }
 }
 
-template <Put put, typename T>
-HWY_NOINLINE void product_call(int rows, int count, int cols, const Strided<T>& A,
+template <typename T>
+HWY_NOINLINE void product_call(Put put, int rows, int count, int cols, const Strided<T>& A,
                                const Strided<T>& B, T* C) {
-  product_inline<put>(rows, count, cols, A, B, C);
+  product_inline(put, rows, count, cols, A, B, C);
 }
 /// C (rows x cols) = A (rows x count) B (count x cols), or += or -=. Sizes the compiler knows give
 /// straight code in place of a call.
@@ -194,13 +194,13 @@ template <Put put, typename T>
 HWY_INLINE void product(int rows, int count, int cols, const Strided<T>& A, const Strided<T>& B,
                         T* C) {
   if (__builtin_constant_p(rows) && __builtin_constant_p(count) && __builtin_constant_p(cols))
-    product_inline<put>(rows, count, cols, A, B, C);
+    product_inline(put, rows, count, cols, A, B, C);
   else
-    product_call<put>(rows, count, cols, A, B, C);
+    product_call(put, rows, count, cols, A, B, C);
 }
 
-template <Put put, typename T>
-HWY_INLINE void symmetric_product_inline(int n, int count, const Strided<T>& A, const Strided<T>& B,
+template <typename T>
+HWY_INLINE void symmetric_product_inline(Put put, int n, int count, const Strided<T>& A, const Strided<T>& B,
                                          T* C) {
   const std::ptrdiff_t c_row = static_cast<std::ptrdiff_t>(n) * kLineLanes<T>;
   for (int i = 0, height; i < n; i += height) {
@@ -212,17 +212,17 @@ HWY_INLINE void symmetric_product_inline(int n, int count, const Strided<T>& A, 
       T* c = entry(C, i * n + j);
       T* mirror = entry(C, j * n + i);
       if (j < i)
-        product_block<put, Part::WholeAndMirror, T>(height, width, count, a, b, c, mirror, c_row);
+        product_block<Part::WholeAndMirror, T>(put, height, width, count, a, b, c, mirror, c_row);
       else
-        product_block<put, Part::LowerAndMirror, T>(height, width, count, a, b, c, mirror, c_row);
+        product_block<Part::LowerAndMirror, T>(put, height, width, count, a, b, c, mirror, c_row);
     }
   }
 }
 
-template <Put put, typename T>
-HWY_NOINLINE void symmetric_product_call(int n, int count, const Strided<T>& A, const Strided<T>& B,
+template <typename T>
+HWY_NOINLINE void symmetric_product_call(Put put, int n, int count, const Strided<T>& A, const Strided<T>& B,
                                          T* C) {
-  symmetric_product_inline<put>(n, count, A, B, C);
+  symmetric_product_inline(put, n, count, A, B, C);
 }
 /// The same where A B is known to be symmetric (n x n): only the lower triangle is computed, at
 /// half the cost, and mirrored. For Add and Sub, C must be symmetric.
@@ -230,9 +230,9 @@ template <Put put, typename T>
 HWY_INLINE void symmetric_product(int n, int count, const Strided<T>& A, const Strided<T>& B,
                                   T* C) {
   if (__builtin_constant_p(n) && __builtin_constant_p(count))
-    symmetric_product_inline<put>(n, count, A, B, C);
+    symmetric_product_inline(put, n, count, A, B, C);
   else
-    symmetric_product_call<put>(n, count, A, B, C);
+    symmetric_product_call(put, n, count, A, B, C);
 }
 
 /// C = A B with A rows x count, B count x cols.
@@ -264,8 +264,8 @@ HWY_INLINE void multiply_tn_symmetric(int n, int count, const T* A, const T* B, 
   symmetric_product<put>(n, count, transposed(A, n), as_is(B, n), C);
 }
 // R rows of y = A x: R independent sums.
-template <Put put, int R, typename T>
-HWY_INLINE void vec_rows(int count, const T* A, std::ptrdiff_t row, std::ptrdiff_t step, const T* x,
+template <int R, typename T>
+HWY_INLINE void vec_rows(Put put, int count, const T* A, std::ptrdiff_t row, std::ptrdiff_t step, const T* x,
                          T* y) {
   Line<T> sum[R];
   HWY_UNROLL(8)
@@ -282,38 +282,48 @@ HWY_INLINE void vec_rows(int count, const T* A, std::ptrdiff_t row, std::ptrdiff
 }
 // y = A x, 8 rows at a time where a line is one register, since a vector leaves no other
 // independent sums to hide the latency of the multiply-adds.
-template <Put put, typename T>
-HWY_INLINE void vec_product_inline(int rows, int count, const Strided<T>& A, const T* x, T* y) {
+template <typename T>
+HWY_INLINE void vec_product_inline(Put put, int rows, int count, const Strided<T>& A, const T* x, T* y) {
   constexpr int tile = 2 * kTile<T>;
   for (int i = 0, height; i < rows; i += height) {
     height = next_block(rows - i, tile);
     const T* a = A.p + i * A.row;
     T* out = entry(y, i);
     if constexpr (tile >= 8) {
-      if (height == 8) vec_rows<put, 8>(count, a, A.row, A.col, x, out);
-      if (height == 7) vec_rows<put, 7>(count, a, A.row, A.col, x, out);
-      if (height == 6) vec_rows<put, 6>(count, a, A.row, A.col, x, out);
-      if (height == 5) vec_rows<put, 5>(count, a, A.row, A.col, x, out);
+      if (height == 8) vec_rows<8>(put, count, a, A.row, A.col, x, out);
+      if (height == 7) vec_rows<7>(put, count, a, A.row, A.col, x, out);
+      if (height == 6) vec_rows<6>(put, count, a, A.row, A.col, x, out);
+      if (height == 5) vec_rows<5>(put, count, a, A.row, A.col, x, out);
     }
     if constexpr (tile >= 4) {
-      if (height == 4) vec_rows<put, 4>(count, a, A.row, A.col, x, out);
-      if (height == 3) vec_rows<put, 3>(count, a, A.row, A.col, x, out);
+      if (height == 4) vec_rows<4>(put, count, a, A.row, A.col, x, out);
+      if (height == 3) vec_rows<3>(put, count, a, A.row, A.col, x, out);
     }
-    if (height == 2) vec_rows<put, 2>(count, a, A.row, A.col, x, out);
-    if (height == 1) vec_rows<put, 1>(count, a, A.row, A.col, x, out);
+    if (height == 2) vec_rows<2>(put, count, a, A.row, A.col, x, out);
+    if (height == 1) vec_rows<1>(put, count, a, A.row, A.col, x, out);
   }
 }
-template <Put put, typename T>
-HWY_NOINLINE void vec_product_call(int rows, int count, const Strided<T>& A, const T* x, T* y) {
-  vec_product_inline<put>(rows, count, A, x, y);
+template <typename T>
+HWY_NOINLINE void vec_product_call(Put put, int rows, int count, const Strided<T>& A, const T* x, T* y) {
+  vec_product_inline(put, rows, count, A, x, y);
 }
 template <Put put, typename T>
 HWY_INLINE void vec_product(int rows, int count, const Strided<T>& A, const T* x, T* y) {
   if (__builtin_constant_p(rows) && __builtin_constant_p(count))
-    vec_product_inline<put>(rows, count, A, x, y);
+    vec_product_inline(put, rows, count, A, x, y);
   else
-    vec_product_call<put>(rows, count, A, x, y);
+    vec_product_call(put, rows, count, A, x, y);
 }
+
+// The calls in double are compiled once, in small_matrix.cpp.
+#define KALMIA_PRODUCT_CALLS(keyword, T)                                                           \
+  keyword template void product_call<T>(Put, int, int, int, const Strided<T>&, const Strided<T>&,  \
+                                        T*);                                                       \
+  keyword template void symmetric_product_call<T>(Put, int, int, const Strided<T>&,                \
+                                                  const Strided<T>&, T*);                          \
+  keyword template void vec_product_call<T>(Put, int, int, const Strided<T>&, const T*, T*)
+KALMIA_PRODUCT_CALLS(extern, double);
+
 /// y = A x with A rows x cols.
 template <Put put = Put::Set, typename T>
 HWY_INLINE void multiply_vec(int rows, int cols, const T* A, const T* x, T* y) {

@@ -38,8 +38,8 @@ HWY_INLINE void pack_lower(int n, const T* M, T* C) {
 
 // One tile of Q = L L'. Up to k = j0 all entries of the tile's rows of L exist; beyond, only those
 // on or below the diagonal.
-template <Put put, Part part, int TI, int TJ, typename T>
-HWY_INLINE void gram_tile(int n, int i0, int j0, const T* L, T* Q) {
+template <Part part, int TI, int TJ, typename T>
+HWY_INLINE void gram_tile(Put put, int n, int i0, int j0, const T* L, T* Q) {
   const T* a[TI];
   const T* b[TJ];
   Tile<TI, TJ, T> acc;
@@ -62,12 +62,12 @@ HWY_INLINE void gram_tile(int n, int i0, int j0, const T* L, T* Q) {
       for (int j = k; j < TJ; ++j) acc.v[i][j] = fma(l, load(entry(b[j], j0 + k)), acc.v[i][j]);
     }
   }
-  store_tile<put, part>(acc, entry(Q, i0 * n + j0), entry(Q, j0 * n + i0),
+  store_tile<part>(put, acc, entry(Q, i0 * n + j0), entry(Q, j0 * n + i0),
                         static_cast<std::ptrdiff_t>(n) * kLineLanes<T>);
 }
 
-template <Put put, typename T>
-HWY_INLINE void gram_lower_inline(int n, const T* L, T* Q) {
+template <typename T>
+HWY_INLINE void gram_lower_inline(Put put, int n, const T* L, T* Q) {
   for (int i = 0, height; i < n; i += height) {
     height = next_block(n - i, kTile<T>);
     with_tile_size<T>(height, [&](auto rows) HWY_ATTR {
@@ -75,30 +75,30 @@ HWY_INLINE void gram_lower_inline(int n, const T* L, T* Q) {
       for (int j = 0, width; j < i; j += width) {
         width = next_block(n - j, kTile<T>);
         with_tile_size<T>(width, [&](auto cols) HWY_ATTR {
-          gram_tile<put, Part::WholeAndMirror, TI, decltype(cols)::value>(n, i, j, L, Q);
+          gram_tile<Part::WholeAndMirror, TI, decltype(cols)::value>(put, n, i, j, L, Q);
         });
       }
-      gram_tile<put, Part::LowerAndMirror, TI, TI>(n, i, i, L, Q);
+      gram_tile<Part::LowerAndMirror, TI, TI>(put, n, i, i, L, Q);
     });
   }
 }
 
-template <Put put, typename T>
-HWY_NOINLINE void gram_lower_call(int n, const T* L, T* Q) {
-  gram_lower_inline<put>(n, L, Q);
+template <typename T>
+HWY_NOINLINE void gram_lower_call(Put put, int n, const T* L, T* Q) {
+  gram_lower_inline(put, n, L, Q);
 }
 /// Q = L L' (n x n, both triangles), L packed; or +=, -= onto a symmetric Q. Cost: n^3 / 6.
 template <Put put = Put::Set, typename T>
 HWY_INLINE void gram_lower(int n, const T* L, T* Q) {
   if (__builtin_constant_p(n))
-    gram_lower_inline<put>(n, L, Q);
+    gram_lower_inline(put, n, L, Q);
   else
-    gram_lower_call<put>(n, L, Q);
+    gram_lower_call(put, n, L, Q);
 }
 
 // One tile of d_L = 2 d_Q L: L(k, j) exists for k >= j only.
-template <Put put, bool diagonal, int TI, int TJ, typename T>
-HWY_INLINE void gram_backward_tile(int n, int i0, int j0, const T* L, const T* d_Q, T* d_L) {
+template <bool diagonal, int TI, int TJ, typename T>
+HWY_INLINE void gram_backward_tile(Put put, int n, int i0, int j0, const T* L, const T* d_Q, T* d_L) {
   const T* a[TI];
   Tile<TI, TJ, T> acc;
   HWY_UNROLL(4)
@@ -133,15 +133,15 @@ HWY_INLINE void gram_backward_tile(int n, int i0, int j0, const T* L, const T* d
       if (diagonal && j > i) continue;
       T* out = entry(d_L, triangle_index(i0 + i, j0 + j));
       Line<T> value = acc.v[i][j] + acc.v[i][j];
-      if constexpr (put == Put::Add) value = load(out) + value;
-      if constexpr (put == Put::Sub) value = load(out) - value;
+      if (put == Put::Add) value = load(out) + value;
+      if (put == Put::Sub) value = load(out) - value;
       store(value, out);
     }
   }
 }
 
-template <Put put, typename T>
-HWY_INLINE void gram_lower_backward_inline(int n, const T* L, const T* d_Q, T* d_L) {
+template <typename T>
+HWY_INLINE void gram_lower_backward_inline(Put put, int n, const T* L, const T* d_Q, T* d_L) {
   for (int i = 0, height; i < n; i += height) {
     height = next_block(n - i, kTile<T>);
     with_tile_size<T>(height, [&](auto rows) HWY_ATTR {
@@ -149,27 +149,33 @@ HWY_INLINE void gram_lower_backward_inline(int n, const T* L, const T* d_Q, T* d
       for (int j = 0, width; j < i; j += width) {
         width = next_block(n - j, kTile<T>);
         with_tile_size<T>(width, [&](auto cols) HWY_ATTR {
-          gram_backward_tile<put, false, TI, decltype(cols)::value>(n, i, j, L, d_Q, d_L);
+          gram_backward_tile<false, TI, decltype(cols)::value>(put, n, i, j, L, d_Q, d_L);
         });
       }
-      gram_backward_tile<put, true, TI, TI>(n, i, i, L, d_Q, d_L);
+      gram_backward_tile<true, TI, TI>(put, n, i, i, L, d_Q, d_L);
     });
   }
 }
 
-template <Put put, typename T>
-HWY_NOINLINE void gram_lower_backward_call(int n, const T* L, const T* d_Q, T* d_L) {
-  gram_lower_backward_inline<put>(n, L, d_Q, d_L);
+template <typename T>
+HWY_NOINLINE void gram_lower_backward_call(Put put, int n, const T* L, const T* d_Q, T* d_L) {
+  gram_lower_backward_inline(put, n, L, d_Q, d_L);
 }
 /// Adjoint of `gram_lower`: d_L (packed) = lower triangle of 2 d_Q L, or +=. d_Q is full symmetric.
 /// Cost: n^3 / 3.
 template <Put put = Put::Set, typename T>
 HWY_INLINE void gram_lower_backward(int n, const T* L, const T* d_Q, T* d_L) {
   if (__builtin_constant_p(n))
-    gram_lower_backward_inline<put>(n, L, d_Q, d_L);
+    gram_lower_backward_inline(put, n, L, d_Q, d_L);
   else
-    gram_lower_backward_call<put>(n, L, d_Q, d_L);
+    gram_lower_backward_call(put, n, L, d_Q, d_L);
 }
+
+// The calls in double are compiled once, in small_matrix.cpp.
+#define KALMIA_TRIANGLE_CALLS(keyword, T)                            \
+  keyword template void gram_lower_call<T>(Put, int, const T*, T*); \
+  keyword template void gram_lower_backward_call<T>(Put, int, const T*, const T*, T*)
+KALMIA_TRIANGLE_CALLS(extern, double);
 
 }  // namespace kalmia::lanes::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -23,8 +23,9 @@ using lanes::EvenSplit;
 using lanes::kLineLanes;
 
 // All three gates of `U` hidden units for `Lines` lines: the products stay in registers until the
-// new hidden state is done. The input's share of n is added to r * (W_hn h + b_hn) in place.
-template <int U, int Lines, bool kKeepGates, typename T>
+// new hidden state is done. The input's share of n is added to r * (W_hn h + b_hn) in place. `gates` may
+// be null.
+template <int U, int Lines, typename T>
 HWY_INLINE void gru_tile(const T* HWY_RESTRICT W, int input, int hidden, int first,
                          const T* HWY_RESTRICT x, const T* HWY_RESTRICT h, int lanes,
                          T* HWY_RESTRICT h_new, T* HWY_RESTRICT gates) {
@@ -68,7 +69,7 @@ HWY_INLINE void gru_tile(const T* HWY_RESTRICT W, int input, int hidden, int fir
     for (int l = 0; l < Lines; ++l) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(first + u) * lanes + l * kLineLanes<T>;
       r[u][l] = sigmoid(r[u][l]);
-      if constexpr (kKeepGates) {
+      if (gates != nullptr) {
         store(r[u][l], gates + at);
         store(n[u][l], gates + 3 * panel + at);
       }
@@ -86,7 +87,7 @@ HWY_INLINE void gru_tile(const T* HWY_RESTRICT W, int input, int hidden, int fir
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(first + u) * lanes + l * kLineLanes<T>;
       const Line<T> zu = sigmoid(z[u][l]);
       const Line<T> nu = tanh(n[u][l]);
-      if constexpr (kKeepGates) {
+      if (gates != nullptr) {
         store(zu, gates + panel + at);
         store(nu, gates + 2 * panel + at);
       }
@@ -94,26 +95,26 @@ HWY_INLINE void gru_tile(const T* HWY_RESTRICT W, int input, int hidden, int fir
     }
 }
 
-template <int Lines, bool kKeepGates, typename T, int U = kTileUnits>
+template <int Lines, typename T, int U = kTileUnits<T>>
 HWY_INLINE void gru_units(int units, const T* W, int input, int hidden, int first, const T* x,
                           const T* h, int lanes, T* h_new, T* gates) {
   if constexpr (U > 0) {
     if (units == U)
-      gru_tile<U, Lines, kKeepGates>(W, input, hidden, first, x, h, lanes, h_new, gates);
+      gru_tile<U, Lines>(W, input, hidden, first, x, h, lanes, h_new, gates);
     else
-      gru_units<Lines, kKeepGates, T, U - 1>(units, W, input, hidden, first, x, h, lanes, h_new,
+      gru_units<Lines, T, U - 1>(units, W, input, hidden, first, x, h, lanes, h_new,
                                              gates);
   }
 }
 
-template <int Lines, bool kKeepGates, typename T>
+template <int Lines, typename T>
 HWY_NOINLINE void gru_columns(const PackedGru<T>& gru, const T* x, const T* h, int lanes, T* h_new,
                               T* gates) {
-  const EvenSplit split(gru.hidden, kTileUnits);
+  const EvenSplit split(gru.hidden, kTileUnits<T>);
   const T* W = gru.forward.data();
   for (int tile = 0; tile < split.tiles; ++tile) {
     const int units = split.size(tile);
-    gru_units<Lines, kKeepGates>(units, W, gru.input, gru.hidden, split.begin(tile), x, h, lanes,
+    gru_units<Lines>(units, W, gru.input, gru.hidden, split.begin(tile), x, h, lanes,
                                  h_new, gates);
     W += units * (4 + 3 * gru.input + 3 * gru.hidden);
   }
@@ -126,12 +127,14 @@ HWY_NOINLINE void gru_columns(const PackedGru<T>& gru, const T* x, const T* h, i
 template <bool kKeepGates, typename T>
 HWY_INLINE void gru_forward(const PackedGru<T>& gru, const T* x, const T* h, int lanes, T* h_new,
                             T* gates) {
-  constexpr int kStep = kTileLines * kLineLanes<T>;
+  constexpr int kStep = kTileLines<T> * kLineLanes<T>;
   int lane = 0;
   for (; lane + kStep <= lanes; lane += kStep)
-    gru_columns<kTileLines, kKeepGates>(gru, x + lane, h + lane, lanes, h_new + lane, gates + lane);
+    gru_columns<kTileLines<T>>(gru, x + lane, h + lane, lanes, h_new + lane,
+                               kKeepGates ? gates + lane : nullptr);
   for (; lane < lanes; lane += kLineLanes<T>)
-    gru_columns<1, kKeepGates>(gru, x + lane, h + lane, lanes, h_new + lane, gates + lane);
+    gru_columns<1>(gru, x + lane, h + lane, lanes, h_new + lane,
+                   kKeepGates ? gates + lane : nullptr);
 }
 
 /// Adjoint of `gru_forward` for h and the gates.

@@ -26,7 +26,7 @@ void PackedGru<T>::pack(const GruLayout& layout, const T* parameters) {
       static_cast<std::size_t>(hidden) * static_cast<std::size_t>(4 + 3 * input + 3 * hidden);
   if (forward.size() != size) forward.resize(size);
 
-  const lanes::EvenSplit split(hidden, lanes::tile_shape().units);
+  const lanes::EvenSplit split(hidden, lanes::tile_shape<T>().units);
   T* out = forward.data();
   for (int tile = 0; tile < split.tiles; ++tile) {
     const int first = split.begin(tile);
