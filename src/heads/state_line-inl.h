@@ -12,8 +12,8 @@
 #include <limits>
 
 #include "engine/network_pass-inl.h"
-#include "engine/scratch.hpp"
 #include "heads/state_window.hpp"
+#include "lanes/scratch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::heads::HWY_NAMESPACE {

@@ -45,11 +45,8 @@ class StatePass : private StateLines {
         transition_(model, in, ws, line_, taker_) {
     lay_out(taker_, N(), M(), parameters());
     if constexpr (TransitionOf::kRecursive)
-      if (alternative()) {
-        engine::LineCounter counter;
-        AlternativeLines().lay_out(counter, N(), M());
-        alternative_lines_ = taker_.take(counter.count());
-      }
+      if (alternative())
+        alternative_lines_ = taker_.take(lanes::count_lines<AlternativeLines>(N(), M()));
     if (ws.training) adjoint_ = ws.line_adjoints.data() + first / kLanes * adjoint_lines() * kLanes;
   }
   StatePass(const StatePass&) = delete;  // the transition refers to the line
@@ -329,7 +326,7 @@ class StatePass : private StateLines {
   const int m_;
   const SlotEntries entries_;
   const kalman::EmissionView emission_;
-  engine::LineTaker taker_;  // of ws.line_scratch
+  lanes::LineTaker<double> taker_;  // of ws.line_scratch
   TransitionOf transition_;
   double* alternative_lines_ = nullptr;
   double* adjoint_ = nullptr;  // adjoint_lines() of them

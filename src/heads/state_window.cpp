@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/scratch.hpp"
 #include "heads/diagonal/diagonal.hpp"
 #include "heads/direct/direct.hpp"
 #include "heads/recursion/recursion.hpp"
 #include "kalmia/error.hpp"
+#include "lanes/scratch.hpp"
 
 namespace kalmia::heads {
 namespace {
@@ -154,12 +154,12 @@ void StateWorkspace<T>::prepare(const StateModel<T>& model, int steps, int lanes
   const int slot = SlotEntries(N, M).total;
   slots.resize(times(slot, lines * (for_training ? steps + 1 : 2)) * kLineLanes);
   line_scratch.resize(times(
-      entry_of(model).transition_lines(model) + engine::count_lines<StateLines>(N, M, parameters),
+      entry_of(model).transition_lines(model) + lanes::count_lines<StateLines>(N, M, parameters),
       kLineLanes));
   map_scratch.resize(
       std::max(model.map == nullptr ? 0 : model.map->scratch_size(),
                model.emission_map == nullptr ? 0 : model.emission_map->scratch_size()));
-  if (model.steady) steady_flow.resize(times(engine::count_lines<SteadyFlowLines>(N), kLineLanes));
+  if (model.steady) steady_flow.resize(times(lanes::count_lines<SteadyFlowLines>(N), kLineLanes));
   if (!for_training) return;
   d_R.resize(times(M, M));
   d_theta.resize(static_cast<std::size_t>(parameters));

@@ -22,30 +22,15 @@ namespace kalmia::kalman::HWY_NAMESPACE {
 /// adjoint is exact.
 ///
 /// Holds no data of its own: `lines` has general_update_lines(N, M) of them.
-class GeneralUpdate {
+class GeneralUpdate : private GeneralUpdateLines {
  public:
   GeneralUpdate(const GeneralEmission& emission, double* lines, double* map_scratch)
       : emission_(emission),
         N_(emission.linear->state_dim()),
         M_(emission.linear->meas_dim()),
-        map_scratch_(map_scratch) {
-    const auto take = [&](int count) HWY_ATTR {
-      double* here = lines;
-      lines = entry(lines, count);
-      return here;
-    };
-    H_ = take(M_ * N_);
-    y_pred_ = take(M_);
-    R_ = take(M_ * M_);
-    R_given_ = take(M_ * M_);
-    R_eff_ = take(M_ * M_);
-    weights_ = take(M_);
-    robust_ = take(M_);
-    d_y_ = take(M_);
-    d_H_ = take(M_ * N_);
-    d_R_eff_ = take(M_ * M_);
-    no_loss_ = take(1);
-    scratch_ = lines;
+        map_scratch_(map_scratch),
+        taker_(lines) {
+    lay_out(taker_, N_, M_);
   }
 
   /// As `update_forward`. `at.x` is x_pred; `given` (M lines) may be null: all weights 1. The map
@@ -60,8 +45,10 @@ class GeneralUpdate {
     const LaneBits failed = update_forward<double>(lane_emission(), y, observed, at.x, P_pred,
                                                    x_filt, P_filt, nll, tape, scratch_);
     if (emission_.robust != nullptr) {
-      Innovation innovation(*this, y, observed, at.x, P_pred);
-      innovation.density.forward(innovation.r, innovation.B, innovation.R, observed, nll);
+      lanes::LineTaker<double> taker(scratch_);
+      const InnovationLines w = innovation(taker, y, observed, at.x, P_pred);
+      StudentDensity density(M_, emission_.robust->nodes, w.density);
+      density.forward(w.r, w.B, w.R, observed, nll);
     }
     return broken | failed;
   }
@@ -97,45 +84,35 @@ class GeneralUpdate {
     return {N_, M_, H_, R_eff_, emission_.map == nullptr ? nullptr : y_pred_};
   }
 
-  // The innovation of Student-t noise and its density, in scratch_.
-  struct Innovation {
-    Innovation(const GeneralUpdate& update, const double* y, const double* observed,
-               const double* x_pred, const double* P_pred)
-        : r(update.scratch_),
-          B(entry(r, update.M_)),
-          R(entry(B, update.M_ * update.M_)),
-          G(entry(R, update.M_ * update.M_)),
-          rest(entry(G, update.N_ * update.M_)),
-          density(update.M_, update.emission_.robust->nodes,
-                  entry(rest, update.M_ + 2 * update.M_ * update.M_ + update.N_ * update.M_)) {
-      masked_innovation<double>(update.given_emission(), y, observed, x_pred, P_pred, r, B, R, G);
-    }
-    double *r, *B, *R, *G, *rest;
-    StudentDensity density;
-  };
+  // The innovation of Student-t noise, in scratch_.
+  InnovationLines innovation(lanes::LineTaker<double>& taker, const double* y,
+                             const double* observed, const double* x_pred,
+                             const double* P_pred) const {
+    InnovationLines w;
+    w.lay_out(taker, N_, M_);
+    masked_innovation<double>(given_emission(), y, observed, x_pred, P_pred, w.r, w.B, w.R, w.G);
+    return w;
+  }
 
   // Adds the adjoint of the density of r = y - y_pred with B = H P_pred H' and R as given:
   //   d_y += d_r,  d_H += 2 d_B H P_pred,  d_P_pred += H' d_B H.
   void add_density_backward(const MapPoint& at, const double* y, const double* observed,
                             const double* given, const double* P_pred, const double* d_nll,
                             double* d_P_pred, double* d_R) {
-    Innovation innovation(*this, y, observed, at.x, P_pred);
-    double* d_r = innovation.rest;
-    double* d_B = entry(d_r, M_);
-    double* d_R_given = entry(d_B, M_ * M_);
-    double* d_BH = entry(d_R_given, M_ * M_);
-    innovation.density.forward(innovation.r, innovation.B, innovation.R, observed, no_loss_);
-    innovation.density.backward(innovation.r, innovation.B, innovation.R, observed, d_nll, d_r, d_B,
-                                d_R_given);
-    ln::add_scaled(M_, 1.0, d_r, d_y_);
-    ln::multiply<Put::Set, double>(M_, M_, N_, d_B, H_, d_BH);
-    ln::multiply_tn_symmetric<Put::Add, double>(N_, M_, H_, d_BH, d_P_pred);
-    ln::scale_lines(M_ * N_, 2.0, d_BH);
-    ln::multiply<Put::Add, double>(M_, N_, N_, d_BH, P_pred, d_H_);
+    lanes::LineTaker<double> taker(scratch_);
+    const InnovationLines w = innovation(taker, y, observed, at.x, P_pred);
+    StudentDensity density(M_, emission_.robust->nodes, w.density);
+    density.forward(w.r, w.B, w.R, observed, no_loss_);
+    density.backward(w.r, w.B, w.R, observed, d_nll, w.d_r, w.d_B, w.d_R);
+    ln::add_scaled<double>(M_, 1.0, w.d_r, d_y_);
+    ln::multiply<Put::Set, double>(M_, M_, N_, w.d_B, H_, w.d_BH);
+    ln::multiply_tn_symmetric<Put::Add, double>(N_, M_, H_, w.d_BH, d_P_pred);
+    ln::scale_lines(M_ * N_, 2.0, w.d_BH);
+    ln::multiply<Put::Add, double>(M_, N_, N_, w.d_BH, P_pred, d_H_);
     if (given == nullptr)
-      ln::add_scaled(M_ * M_, 1.0, d_R_given, d_R);
+      ln::add_scaled<double>(M_ * M_, 1.0, w.d_R, d_R);
     else
-      scale_noise<Put::Add, double>(M_, given, d_R_given, d_R);
+      scale_noise<Put::Add, double>(M_, given, w.d_R, d_R);
   }
 
   LaneEmission<double> given_emission() const {
@@ -184,8 +161,7 @@ class GeneralUpdate {
   GeneralEmission emission_;
   int N_, M_;
   double* map_scratch_;
-  double *H_, *y_pred_, *R_, *R_given_, *R_eff_, *weights_, *robust_, *d_y_, *d_H_, *d_R_eff_,
-      *no_loss_, *scratch_;
+  lanes::LineTaker<double> taker_;
 };
 
 }  // namespace kalmia::kalman::HWY_NAMESPACE

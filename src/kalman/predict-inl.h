@@ -27,12 +27,13 @@ using ln::entry;
 template <typename T>
 HWY_INLINE void predict_covariance(int N, const T* F, const T* P_filt, const T* Q, T* P_pred,
                                    T* scratch) {
-  T* S = scratch;
-  T* FS = entry(S, N * N);
-  ln::covariance_root(N, P_filt, S, entry(FS, N * N));
-  ln::multiply<Put::Set, T>(N, N, N, F, S, FS);
+  lanes::LineTaker<T> taker(scratch);
+  PredictLines<T> w;
+  w.lay_out(taker, N);
+  ln::covariance_root(N, P_filt, w.S, w.C, w.inv);
+  ln::multiply<Put::Set, T>(N, N, N, F, w.S, w.FS);
   ln::copy_lines(N * N, Q, P_pred);
-  ln::multiply_nt_symmetric<Put::Add, T>(N, N, FS, FS, P_pred);
+  ln::multiply_nt_symmetric<Put::Add, T>(N, N, w.FS, w.FS, P_pred);
 }
 
 // One prediction:
@@ -68,8 +69,11 @@ HWY_INLINE void predict_backward(int N, const T* F, const T* x_filt, const T* P_
     ln::set_zero(N * N, d_P_filt);
     return;
   }
+  lanes::LineTaker<T> taker(scratch);
+  PredictLines<T> w;
+  w.lay_out(taker, N);
   ln::multiply_vec_t(N, N, F, d_x_pred, d_x_filt);
-  ln::sandwich_backward(N, F, P_filt, d_P_pred, d_F, d_P_filt, scratch);
+  ln::sandwich_backward(N, F, P_filt, d_P_pred, d_F, d_P_filt, w.FS);
   ln::outer<Put::Add>(N, N, d_x_pred, x_filt, d_F);
 }
 

@@ -80,15 +80,10 @@ template <typename T>
                                                  const T* P_pred, T* weights, T* scratch) {
   const int N = h.state_dim;
   const int M = h.meas_dim;
-  T* G = scratch;
-  T* B = entry(G, N * M);
-  T* R = entry(B, M * M);
-  T* R_eff = entry(R, M * M);
-  T* X = entry(R_eff, M * M);
-  T* C = entry(X, M * M);
-  T* inv = entry(C, lanes::triangle_size(M));
-  T* r = entry(inv, M);
-  T* v = entry(r, M);
+  lanes::LineTaker<T> taker(scratch);
+  RobustWeightLines<T> w;
+  w.lay_out(taker, N, M);
+  T *B = w.B, *R = w.R, *R_eff = w.R_eff, *X = w.X, *C = w.C, *inv = w.inv, *r = w.r, *v = w.v;
   const ln::Line<T> nu = ln::broadcast(static_cast<T>(options.degrees_of_freedom));
   const ln::Line<T> one = ln::broadcast(T(1));
   const auto set_weight = [&](int i, const ln::Line<T>& square, const ln::Line<T>& scale) HWY_ATTR {
@@ -97,7 +92,7 @@ template <typename T>
               entry(weights, i));
   };
 
-  masked_innovation<T>(h, y, observed, x_pred, P_pred, r, B, R, G);
+  masked_innovation<T>(h, y, observed, x_pred, P_pred, r, B, R, w.G);
   for (int i = 0; i < M; ++i) {
     const ln::Line<T> r_i = ln::load(entry(r, i));
     set_weight(i, r_i * r_i, ln::load(entry(B, i * M + i)) + ln::load(entry(R, i * M + i)));

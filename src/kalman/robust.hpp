@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kalman/student_nodes.hpp"
-#include "lanes/panel.hpp"
+#include "lanes/scratch.hpp"
 
 namespace kalmia::kalman {
 
@@ -23,9 +23,26 @@ struct RobustOptions {
   StudentNodes nodes{degrees_of_freedom};
 };
 
-/// Scratch of robust_weights, in lines.
+/// Of robust_weights.
+template <typename T>
+struct RobustWeightLines {
+  T *G, *B, *R, *R_eff, *X, *C, *inv, *r, *v;
+  template <typename Taker>
+  [[gnu::always_inline]] constexpr void lay_out(Taker& taker, int N, int M) {
+    G = taker.take(N * M);
+    B = taker.take(M * M);
+    R = taker.take(M * M);
+    R_eff = taker.take(M * M);
+    X = taker.take(M * M);
+    C = taker.take(lanes::triangle_size(M));
+    inv = taker.take(M);
+    r = taker.take(M);
+    v = taker.take(M);
+  }
+};
+
 constexpr int robust_scratch_lines(int N, int M) {
-  return N * M + 4 * M * M + lanes::triangle_size(M) + 3 * M;
+  return lanes::count_lines<RobustWeightLines<double>>(N, M);
 }
 
 }  // namespace kalmia::kalman

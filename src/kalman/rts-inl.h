@@ -45,17 +45,17 @@ HWY_INLINE void rts_mean(int N, const T* J, const T* x_filt, const T* x_pred, co
 template <typename T>
 HWY_INLINE void rts_covariance(int N, const T* F, const T* J, const T* P_filt, const T* Y, T* P_out,
                                T* scratch) {
-  T* X = scratch;
-  T* S = entry(X, N * N);
-  T* XS = entry(S, N * N);
-  T* rest = entry(XS, N * N);
+  lanes::LineTaker<T> taker(scratch);
+  RtsCovarianceLines<T> w;
+  w.lay_out(taker, N);
+  T *X = w.X, *S = w.S, *XS = w.XS;
   ln::set_zero(N * N, X);
   for (int n = 0; n < N; ++n) ln::store(ln::broadcast(T(1)), entry(X, n * N + n));
   ln::multiply<Put::Sub>(N, N, N, J, F, X);
-  ln::covariance_root(N, P_filt, S, rest);
+  ln::covariance_root(N, P_filt, S, w.C, w.inv);
   ln::multiply<Put::Set, T>(N, N, N, X, S, XS);
   ln::multiply_nt_symmetric<Put::Set, T>(N, N, XS, XS, P_out);
-  ln::covariance_root(N, Y, S, rest);
+  ln::covariance_root(N, Y, S, w.C, w.inv);
   ln::multiply<Put::Set, T>(N, N, N, J, S, XS);
   ln::multiply_nt_symmetric<Put::Add, T>(N, N, XS, XS, P_out);
 }
@@ -87,15 +87,14 @@ template <typename T>
     ln::copy_lines(N * N, P_filt, P_out);
     return 0;
   }
-  T* J = scratch;
-  T* Y = entry(J, N * N);
-  T* C = entry(Y, N * N);
-  T* inv = entry(C, lanes::triangle_size(N));
-  const LaneBits failed = rts_gain(N, F, P_filt, P_pred, J, C, inv);
-  rts_mean<T>(N, J, x_filt, x_pred, x_smooth, x_out, inv);
-  ln::copy_lines(N * N, P_smooth, Y);
-  ln::add_scaled(N * N, T(1), Q, Y);
-  rts_covariance<T>(N, F, J, P_filt, Y, P_out, entry(inv, N));
+  lanes::LineTaker<T> taker(scratch);
+  RtsLines<T> w;
+  w.lay_out(taker, N);
+  const LaneBits failed = rts_gain(N, F, P_filt, P_pred, w.J, w.C, w.inv);
+  rts_mean<T>(N, w.J, x_filt, x_pred, x_smooth, x_out, w.inv);
+  ln::copy_lines(N * N, P_smooth, w.Y);
+  ln::add_scaled(N * N, T(1), Q, w.Y);
+  rts_covariance<T>(N, F, w.J, P_filt, w.Y, P_out, w.covariance);
   return failed;
 }
 

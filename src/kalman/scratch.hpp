@@ -1,46 +1,140 @@
 // Scratch the kernels of one Kalman step need, in lines of lanes. The same for every instruction
-// set; the caller allocates once, aligned to a line.
+// set; the caller allocates once, aligned to a line, and each kernel lays out its own.
 #pragma once
 
 #include <algorithm>
 
-#include "lanes/panel.hpp"
+#include "lanes/scratch.hpp"
 
 namespace kalmia::kalman {
 
+/// Of predict_covariance and predict_backward.
+template <typename T>
+struct PredictLines {
+  T *S, *FS, *C, *inv;
+  template <typename Taker>
+  [[gnu::always_inline]] constexpr void lay_out(Taker& taker, int N) {
+    S = taker.take(N * N);
+    FS = taker.take(N * N);
+    C = taker.take(lanes::triangle_size(N));
+    inv = taker.take(N);
+  }
+};
+
+/// Of update_root.
+template <typename T>
+struct UpdateRootLines {
+  T *V, *noise, *U, *C, *inv;
+  template <typename Taker>
+  [[gnu::always_inline]] constexpr void lay_out(Taker& taker, int N, int M) {
+    V = taker.take(M * N);
+    noise = taker.take(M);
+    U = taker.take(M * M);
+    C = taker.take(lanes::triangle_size(N));
+    inv = taker.take(N);
+  }
+};
+
+/// Of update_covariance.
+template <typename T>
+struct UpdateCovarianceLines {
+  T *S, *root;
+  template <typename Taker>
+  [[gnu::always_inline]] constexpr void lay_out(Taker& taker, int N, int M) {
+    S = taker.take(N * N);
+    root = taker.take(lanes::count_lines<UpdateRootLines<T>>(N, M));
+  }
+};
+
+/// Of update_forward, before the covariance.
+template <typename T>
+struct UpdateLines {
+  T *G, *r, *inv, *log_det;
+  template <typename Taker>
+  [[gnu::always_inline]] constexpr void lay_out(Taker& taker, int N, int M) {
+    G = taker.take(N * M);
+    r = taker.take(M);
+    inv = taker.take(M);
+    log_det = taker.take(1);
+  }
+};
+
+/// Of innovation_backward.
+template <typename T>
+struct InnovationBackwardLines {
+  T *inv, *W, *X;
+  template <typename Taker>
+  [[gnu::always_inline]] constexpr void lay_out(Taker& taker, int M) {
+    inv = taker.take(M);
+    W = taker.take(M * M);
+    X = taker.take(lanes::triangle_size(M));
+  }
+};
+
+/// Of update_backward.
+template <typename T>
+struct UpdateBackwardLines {
+  T *U, *V, *r, *Kr, *innovation;
+  template <typename Taker>
+  [[gnu::always_inline]] constexpr void lay_out(Taker& taker, int N, int M) {
+    U = taker.take(N * M);
+    V = taker.take(M * M);
+    r = taker.take(M);
+    Kr = taker.take(N);
+    innovation = taker.take(lanes::count_lines<InnovationBackwardLines<T>>(M));
+  }
+};
+
+/// Of rts_covariance.
+template <typename T>
+struct RtsCovarianceLines {
+  T *X, *S, *XS, *C, *inv;
+  template <typename Taker>
+  [[gnu::always_inline]] constexpr void lay_out(Taker& taker, int N) {
+    X = taker.take(N * N);
+    S = taker.take(N * N);
+    XS = taker.take(N * N);
+    C = taker.take(lanes::triangle_size(N));
+    inv = taker.take(N);
+  }
+};
+
+/// Of rts_step.
+template <typename T>
+struct RtsLines {
+  T *J, *Y, *C, *inv, *covariance;
+  template <typename Taker>
+  [[gnu::always_inline]] constexpr void lay_out(Taker& taker, int N) {
+    J = taker.take(N * N);
+    Y = taker.take(N * N);
+    C = taker.take(lanes::triangle_size(N));
+    inv = taker.take(N);
+    covariance = taker.take(lanes::count_lines<RtsCovarianceLines<T>>(N));
+  }
+};
+
 /// For predict_forward and predict_backward.
-constexpr int predict_scratch_lines(int N) { return 2 * N * N + lanes::covariance_root_lines(N); }
-
-/// For update_root.
-constexpr int update_root_lines(int N, int M) {
-  return M * N + M + M * M + lanes::covariance_root_lines(N);
-}
+constexpr int predict_scratch_lines(int N) { return lanes::count_lines<PredictLines<double>>(N); }
 /// For update_covariance.
-constexpr int update_covariance_lines(int N, int M) { return N * N + update_root_lines(N, M); }
-
-/// For innovation_backward, a part of update_backward.
-constexpr int innovation_backward_lines(int M) { return M + M * M + lanes::triangle_size(M); }
-
+constexpr int update_covariance_lines(int N, int M) {
+  return lanes::count_lines<UpdateCovarianceLines<double>>(N, M);
+}
 /// For update_forward and update_backward.
 constexpr int update_scratch_lines(int N, int M) {
-  return std::max(2 * N * M + 2 * M * M + lanes::triangle_size(M) + 4 * M + 1,
-                  update_covariance_lines(N, M));
+  return std::max({lanes::count_lines<UpdateLines<double>>(N, M), update_covariance_lines(N, M),
+                   lanes::count_lines<UpdateBackwardLines<double>>(N, M)});
 }
-
 /// For rts_covariance.
-constexpr int rts_covariance_lines(int N) { return 3 * N * N + lanes::covariance_root_lines(N); }
-/// For rts_step.
-constexpr int rts_scratch_lines(int N) {
-  return 2 * N * N + lanes::triangle_size(N) + N + rts_covariance_lines(N);
+constexpr int rts_covariance_lines(int N) {
+  return lanes::count_lines<RtsCovarianceLines<double>>(N);
 }
+/// For rts_step.
+constexpr int rts_scratch_lines(int N) { return lanes::count_lines<RtsLines<double>>(N); }
 
 /// Enough for any of them.
 constexpr int step_scratch_lines(int N, int M) {
   return std::max({predict_scratch_lines(N), update_scratch_lines(N, M), rts_scratch_lines(N)});
 }
-
-/// Lines of the update's tape: K (N x M), v (M), C (packed, M).
-constexpr int update_tape_lines(int N, int M) { return N * M + M + lanes::triangle_size(M); }
 
 /// What update_forward leaves for update_backward.
 template <typename T>
@@ -48,13 +142,13 @@ struct UpdateTape {
   T* K;  ///< gain, N x M
   T* v;  ///< S^-1 r, M
   T* C;  ///< packed Cholesky factor of the (masked) innovation covariance S, M
-};
 
-/// A tape laid out in `lines`, which has update_tape_lines(N, M) of them.
-template <typename T>
-constexpr UpdateTape<T> tape_at(int N, int M, T* lines) {
-  T* v = lines + N * M * lanes::kLineLanes<T>;
-  return {lines, v, v + M * lanes::kLineLanes<T>};
-}
+  template <typename Taker>
+  constexpr void lay_out(Taker& taker, int N, int M) {
+    K = taker.take(N * M);
+    v = taker.take(M);
+    C = taker.take(lanes::triangle_size(M));
+  }
+};
 
 }  // namespace kalmia::kalman

@@ -35,26 +35,13 @@ namespace kalmia::kalman::HWY_NAMESPACE {
 ///   m_i = (l_B + a_i l_R)' z_<i,   v_i = B_ii + a_i^2 R_ii - |l_B + a_i l_R|^2
 ///
 /// Holds no data of its own: `lines` has student_density_lines(M) of them.
-class StudentDensity {
+class StudentDensity : private StudentDensityLines {
   using D = ln::Line<double>;
 
  public:
-  StudentDensity(int M, const StudentNodes& nodes, double* lines) : M_(M), nodes_(nodes) {
-    const auto take = [&](int count) HWY_ATTR {
-      double* here = lines;
-      lines = entry(lines, count);
-      return here;
-    };
-    const int triangle = lanes::triangle_size(M);
-    C_ = take(triangle);
-    l_B_ = take(triangle);
-    l_R_ = take(triangle);
-    d_C_ = take(triangle);
-    z_ = take(M);
-    a_ = take(M);
-    d_z_ = take(M);
-    d_a_ = take(M);
-    shares_ = take(StudentNodes::kMost * M);
+  StudentDensity(int M, const StudentNodes& nodes, double* lines)
+      : M_(M), nodes_(nodes), taker_(lines) {
+    lay_out(taker_, M);
   }
 
   /// nll = -2 log p(r), without log 2 pi. Components that are missing (r and B zero, R the identity
@@ -253,7 +240,7 @@ class StudentDensity {
 
   int M_;
   const StudentNodes& nodes_;
-  double *C_, *l_B_, *l_R_, *d_C_, *z_, *a_, *d_z_, *d_a_, *shares_;
+  lanes::LineTaker<double> taker_;
 };
 
 }  // namespace kalmia::kalman::HWY_NAMESPACE

@@ -2,13 +2,29 @@
 #pragma once
 
 #include "kalman/student_nodes.hpp"
-#include "lanes/panel.hpp"
+#include "lanes/scratch.hpp"
 
 namespace kalmia::kalman {
 
 /// Lines that a StudentDensity of M components works in.
-constexpr int student_density_lines(int M) {
-  return 4 * lanes::triangle_size(M) + (4 + StudentNodes::kMost) * M;
-}
+struct StudentDensityLines {
+  double *C_, *l_B_, *l_R_, *d_C_, *z_, *a_, *d_z_, *d_a_, *shares_;
+
+  template <typename Taker>
+  constexpr void lay_out(Taker& taker, int M) {
+    const int triangle = lanes::triangle_size(M);
+    C_ = taker.take(triangle);
+    l_B_ = taker.take(triangle);
+    l_R_ = taker.take(triangle);
+    d_C_ = taker.take(triangle);
+    z_ = taker.take(M);
+    a_ = taker.take(M);
+    d_z_ = taker.take(M);
+    d_a_ = taker.take(M);
+    shares_ = taker.take(StudentNodes::kMost * M);
+  }
+};
+
+constexpr int student_density_lines(int M) { return lanes::count_lines<StudentDensityLines>(M); }
 
 }  // namespace kalmia::kalman

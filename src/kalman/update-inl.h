@@ -177,28 +177,29 @@ HWY_INLINE void make_independent(const E& h, const T* observed, T* V, T* noise, 
 //
 // Returns f' f, summed over the components: 0 where nothing was measured.
 //
-// Scratch: update_root_lines(N, M). Cost: N^3 / 6 + M (3.5 N^2 + 1.5 M N) multiply-adds, N + M
+// Scratch: UpdateRootLines. Cost: N^3 / 6 + M (3.5 N^2 + 1.5 M N) multiply-adds, N + M
 // roots and N + 3 M divisions.
 template <typename T, typename E>
 HWY_INLINE ln::Line<T> update_root(const E& h, const T* observed, const T* P_pred, T* S,
                                    T* scratch) {
   const int N = h.state_dim;
   const int M = h.meas_dim;
-  T* V = scratch;
-  T* noise = entry(V, M * N);
-  T* U = entry(noise, M);
-  ln::covariance_root(N, P_pred, S, entry(U, M * M));
+  lanes::LineTaker<T> taker(scratch);
+  UpdateRootLines<T> w;
+  w.lay_out(taker, N, M);
+  T* V = w.V;
+  ln::covariance_root(N, P_pred, S, w.C, w.inv);
   for (int m = 0; m < M; ++m)
     for (int j = 0; j < N; ++j) {
       ln::Line<T> v = emission_row(h, m, static_cast<const T*>(entry(S, j)), N);
       if (observed != nullptr) v = ln::select(is_observed(observed, m), v, ln::zero<T>());
       ln::store(v, entry(V, m * N + j));
     }
-  make_independent<T>(h, observed, V, noise, U);
+  make_independent<T>(h, observed, V, w.noise, w.U);
   ln::Line<T> learned = ln::zero<T>();
   for (int m = 0; m < M; ++m) {
     const T* f = entry(V, m * N);
-    const ln::Line<T> r = ln::load(entry(noise, m));
+    const ln::Line<T> r = ln::load(entry(w.noise, m));
     const auto along = [&](const T* row) HWY_ATTR {
       ln::Line<T> sum = ln::zero<T>();
       for (int j = 0; j < N; ++j)
@@ -234,8 +235,11 @@ template <typename T, typename E>
 HWY_INLINE void update_covariance(const E& h, const T* observed, const T* P_pred, LaneBits failed,
                                   T* P_filt, T* scratch) {
   const int N = h.state_dim;
-  const ln::Line<T> learned = update_root<T>(h, observed, P_pred, scratch, entry(scratch, N * N));
-  ln::multiply_nt_symmetric<Put::Set, T>(N, N, scratch, scratch, P_filt);
+  lanes::LineTaker<T> taker(scratch);
+  UpdateCovarianceLines<T> w;
+  w.lay_out(taker, N, h.meas_dim);
+  const ln::Line<T> learned = update_root<T>(h, observed, P_pred, w.S, w.root);
+  ln::multiply_nt_symmetric<Put::Set, T>(N, N, w.S, w.S, P_filt);
   const ln::Line<T> least = ln::broadcast(std::numeric_limits<T>::denorm_min());
   const ln::LineMask<T> nothing = ln::greater(least, learned);  // false for NaN
   for (int i = 0; i < N * N; ++i)
@@ -277,13 +281,15 @@ template <typename T, typename E>
                                                  T* scratch) {
   const int N = h.state_dim;
   const int M = h.meas_dim;
-  T* G = scratch;
-  T* r = entry(G, N * M);
-  T* inv = entry(r, M);
-  T* log_det = entry(inv, M);
-  const LaneBits failed = update_factor<T>(h, observed, P_pred, G, tape.C, inv, log_det);
-  update_mean<T>(h, y, observed, x_pred, G, tape.C, inv, log_det, r, tape.v, x_filt, nll);
-  update_gain<T>(N, M, G, tape.C, inv, tape.K);
+  LaneBits failed;
+  {
+    lanes::LineTaker<T> taker(scratch);
+    UpdateLines<T> w;
+    w.lay_out(taker, N, M);
+    failed = update_factor<T>(h, observed, P_pred, w.G, tape.C, w.inv, w.log_det);
+    update_mean<T>(h, y, observed, x_pred, w.G, tape.C, w.inv, w.log_det, w.r, tape.v, x_filt, nll);
+    update_gain<T>(N, M, w.G, tape.C, w.inv, tape.K);
+  }
   update_covariance<T>(h, observed, P_pred, failed, P_filt, scratch);
   return failed;
 }
@@ -294,20 +300,21 @@ template <typename T, typename E>
 //   d_S = -(w v' + v w') / 2 + (S^-1 - v v') d_nll              (observed components; else 0)
 //   V = K' d_P_filt K + d_S      U = -d_P_filt K + d_x_filt v' / 2
 //
-// Sets d_r (M), V (M x M) and U (N x M). Scratch: innovation_backward_lines(M).
+// Sets d_r (M), V (M x M) and U (N x M). Scratch: InnovationBackwardLines.
 template <typename T>
 HWY_INLINE void innovation_backward(int N, int M, const T* observed, const UpdateTape<T>& tape,
                                     const T* d_nll, const T* d_x_filt, const T* d_P_filt, T* d_r,
                                     T* V, T* U, T* scratch) {
-  T* inv = scratch;
-  T* W = entry(inv, M);
+  lanes::LineTaker<T> taker(scratch);
+  InnovationBackwardLines<T> lines;
+  lines.lay_out(taker, M);
   const ln::Line<T> half = ln::broadcast(T(0.5));
   const ln::Line<T> d_loss = ln::load(d_nll);
 
   T* w = d_r;
   ln::multiply_vec_t(N, M, tape.K, d_x_filt, w);
-  ln::reciprocal_diagonal(M, tape.C, inv);
-  ln::cholesky_inverse(M, tape.C, inv, W, entry(W, M * M));  // W = S^-1
+  ln::reciprocal_diagonal(M, tape.C, lines.inv);
+  ln::cholesky_inverse(M, tape.C, lines.inv, lines.W, lines.X);  // W = S^-1
   ln::multiply(N, N, M, d_P_filt, tape.K, U);
   ln::multiply_tn_symmetric(M, N, tape.K, U, V);
   for (int i = 0; i < M; ++i) {
@@ -316,7 +323,7 @@ HWY_INLINE void innovation_backward(int N, int M, const T* observed, const Updat
     for (int j = 0; j <= i; ++j) {
       const ln::Line<T> v_j = ln::load(entry(tape.v, j));
       const ln::Line<T> w_j = ln::load(entry(w, j));
-      ln::Line<T> d_S = ln::fnma(v_i, v_j, ln::load(entry(W, i * M + j))) * d_loss;
+      ln::Line<T> d_S = ln::fnma(v_i, v_j, ln::load(entry(lines.W, i * M + j))) * d_loss;
       d_S = ln::fnma(half, ln::fma(w_i, v_j, v_i * w_j), d_S);
       // A missing component has v = w = 0 and a row of the identity in S^-1.
       if (observed != nullptr && i == j)
@@ -357,10 +364,11 @@ HWY_INLINE void update_backward(const EmissionView& h, const T* observed, const 
                                 T* d_P_pred, T* d_R, T* scratch) {
   const int N = h.state_dim;
   const int M = h.meas_dim;
-  T* U = scratch;
-  T* V = entry(U, N * M);
-  T* d_r = entry(V, M * M);
-  innovation_backward<T>(N, M, observed, tape, d_nll, d_x_filt, d_P_filt, d_r, V, U, entry(d_r, M));
+  lanes::LineTaker<T> taker(scratch);
+  UpdateBackwardLines<T> w;
+  w.lay_out(taker, N, M);
+  T *U = w.U, *V = w.V, *d_r = w.r;
+  innovation_backward<T>(N, M, observed, tape, d_nll, d_x_filt, d_P_filt, d_r, V, U, w.innovation);
   if (d_R != nullptr) ln::add_scaled(M * M, T(1), V, d_R);
 
   const ln::Line<T> half = ln::broadcast(T(0.5));

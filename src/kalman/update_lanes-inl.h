@@ -109,16 +109,15 @@ HWY_INLINE void update_backward(const LaneEmission<T>& h, const T* observed, con
                                 T* scratch) {
   const int N = h.state_dim;
   const int M = h.meas_dim;
-  T* U = scratch;
-  T* V = entry(U, N * M);
-  T* rest = entry(V, M * M);
-  innovation_backward<T>(N, M, observed, tape, d_nll, d_x_filt, d_P_filt, d_y, V, U, rest);
+  lanes::LineTaker<T> taker(scratch);
+  UpdateBackwardLines<T> w;
+  w.lay_out(taker, N, M);
+  T *U = w.U, *V = w.V, *r = w.r, *Kr = w.Kr;
+  innovation_backward<T>(N, M, observed, tape, d_nll, d_x_filt, d_P_filt, d_y, V, U, w.innovation);
   if (d_R != nullptr) ln::add_scaled(M * M, T(1), V, d_R);
 
   if (d_x_pred != d_x_filt) ln::copy_lines(N, d_x_filt, d_x_pred);
 
-  T* r = rest;
-  T* Kr = entry(r, M);
   innovation_of(M, tape, r);
   ln::multiply_vec<Put::Set, T>(N, M, tape.K, r, Kr);
   ln::multiply_tn<Put::Set, T>(M, N, N, U, P_filt, d_H);

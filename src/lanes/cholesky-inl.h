@@ -148,12 +148,10 @@ template <Pivots pivots = Pivots::Positive, typename T>
 }
 
 /// S (n x n, zeros above the diagonal): the Cholesky factor of a covariance P that may be singular
-/// (Pivots::Semidefinite), P = S S'. A lane whose P is indefinite gets NaN. Scratch:
-/// covariance_root_lines(n). Cost: as `cholesky`.
+/// (Pivots::Semidefinite), P = S S'. A lane whose P is indefinite gets NaN. C: packed, inv: n lines
+/// of scratch. Cost: as `cholesky`.
 template <typename T>
-HWY_INLINE void covariance_root(int n, const T* P, T* S, T* scratch) {
-  T* inv = scratch;
-  T* C = entry(inv, n);
+HWY_INLINE void covariance_root(int n, const T* P, T* S, T* C, T* inv) {
   pack_lower(n, P, C);
   static_cast<void>(cholesky<Pivots::Semidefinite>(n, C, inv));
   for (int i = 0; i < n; ++i)

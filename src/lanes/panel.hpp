@@ -35,7 +35,4 @@ constexpr int triangle_size(int n) { return n * (n + 1) / 2; }
 /// Position of entry (i, j), j <= i, in the packed lower triangle.
 constexpr int triangle_index(int i, int j) { return i * (i + 1) / 2 + j; }
 
-/// Lines of scratch of covariance_root (cholesky-inl.h).
-constexpr int covariance_root_lines(int n) { return n + triangle_size(n); }
-
 }  // namespace kalmia::lanes

@@ -25,33 +25,16 @@ using D = ln::Line<double>;
 // (2 |A| h)^13 / 13!, is below rounding.
 constexpr double kSeriesReach = 0.25;
 
-// Where the numbers of one evaluation lie, in lines.
-struct Work {
-  Work(const Plan& plan, double* lines) : N(plan.N) {
-    const auto take = [&lines](int size) HWY_ATTR {
-      double* here = lines;
-      lines = entry(lines, size);
-      return here;
-    };
-    A = take(static_cast<int>(plan.A.size()));
-    d_A = take(static_cast<int>(plan.A.size()));
-    h = take(1);
-    count = take(1);
-    X = take(N * N);
-    Y = take(N * N);
-    d_F = take(N * N);
-    d_Q = take(N * N);
-    U = take((plan.flow_terms + 1) * N * N);
-    T = take((plan.noise_terms + 1) * N * N);
-    doubled = lines;  // F and Q before each doubling
-  }
+// Where the numbers of one evaluation lie.
+struct Work : LinearFlowMap::Lines {
+  Work(const Plan& plan, const LinearFlowMap::Lines& lines)
+      : LinearFlowMap::Lines(lines), N(plan.N) {}
   double* term_U(int k) const { return entry(U, k * N * N); }
   double* term_T(int k) const { return entry(T, k * N * N); }
   double* doubled_F(int i) const { return entry(doubled, 2 * i * N * N); }
   double* doubled_Q(int i) const { return entry(doubled, (2 * i + 1) * N * N); }
 
   int N;
-  double *A, *d_A, *h, *count, *X, *Y, *d_F, *d_Q, *U, *T, *doubled;
 };
 
 // Calls f(i, j, value) for the entries of A.
@@ -302,17 +285,17 @@ void step_backward_of(const Plan& plan, const Work& w, const double* dt, const d
   if (L != nullptr) noise_series_backward(plan, w, L, d_L);
 }
 
-void step_here(const Plan& plan, double* lines, const double* dt, const double* L, double* F,
-               double* Q) {
+void step_here(const Plan& plan, const LinearFlowMap::Lines& lines, const double* dt,
+               const double* L, double* F, double* Q) {
   step_of(plan, Work(plan, lines), dt, L, F, Q);
 }
-// `lines` holds A; d_F and d_Q are copied in. Leaves d_A behind A.
-void step_backward_here(const Plan& plan, double* lines, const double* dt, const double* L,
-                        const double* d_F, const double* d_Q, double* F, double* Q, double* d_L) {
+// `lines` holds A; d_F and d_Q are copied in. Leaves d_A.
+void step_backward_here(const Plan& plan, const LinearFlowMap::Lines& lines, const double* dt,
+                        const double* L, const double* d_F, const double* d_Q, double* d_L) {
   const Work w(plan, lines);
   ln::copy_lines(plan.N * plan.N, d_F, w.d_F);
   if (L != nullptr) ln::copy_lines(plan.N * plan.N, d_Q, w.d_Q);
-  step_backward_of(plan, w, dt, L, F, Q, d_L);
+  step_backward_of(plan, w, dt, L, w.spare_F, w.spare_Q, d_L);
 }
 
 }  // namespace kalmia::prior::HWY_NAMESPACE
@@ -381,22 +364,17 @@ Nodes entries_of(const LinearFlowMap::Plan& plan, const Nodes& A) {
   return entries;
 }
 
-int work_lines(const LinearFlowMap::Plan& plan) {
-  return 2 * static_cast<int>(plan.A.size()) + 2 +
-         (4 + plan.flow_terms + 1 + plan.noise_terms + 1 +
-          (plan.nilpotent ? 0 : 2 * LinearFlowMap::Plan::kMostDoublings)) *
-             plan.N * plan.N;
-}
-
 }  // namespace
 
 LinearFlowMap::LinearFlowMap(const expr::Graph& graph, const Symbols& symbols, const Nodes& A)
     : plan_(plan_of(graph, symbols.states, A)), program_(graph, symbols, entries_of(plan_, A)) {}
 
-// Scratch: the kernels' work, a spare F and Q, then the program's.
+int LinearFlowMap::program_lines() const {
+  return static_cast<int>(program_.scratch_size()) / kLanes;
+}
+
 std::size_t LinearFlowMap::scratch_size() const {
-  return static_cast<std::size_t>(work_lines(plan_) + 2 * plan_.N * plan_.N) * kLanes +
-         program_.scratch_size();
+  return static_cast<std::size_t>(lanes::count_lines<Lines>(plan_, program_lines())) * kLanes;
 }
 
 void LinearFlowMap::forward(const kalman::MapPoint& at, double* F, double* e,
@@ -411,9 +389,11 @@ void LinearFlowMap::backward(const kalman::MapPoint& at, const double* d_F, cons
 
 void LinearFlowMap::forward_with_noise(const kalman::MapPoint& at, const double* L, double* F,
                                        double* e, double* Q, double* scratch) const {
-  double* rest = scratch + (work_lines(plan_) + 2 * plan_.N * plan_.N) * kLanes;
-  std::copy_n(program_.forward(at, rest), program_.num_outputs() * kLanes, scratch);
-  HWY_DYNAMIC_DISPATCH(step_here)(plan_, scratch, at.dt, L, F, Q);
+  lanes::LineTaker<double> taker(scratch);
+  Lines lines;
+  lines.lay_out(taker, plan_, program_lines());
+  std::copy_n(program_.forward(at, lines.program), program_.num_outputs() * kLanes, lines.A);
+  HWY_DYNAMIC_DISPATCH(step_here)(plan_, lines, at.dt, L, F, Q);
   std::fill_n(e, plan_.N * kLanes, 0.0);
 }
 
@@ -421,14 +401,14 @@ void LinearFlowMap::backward_with_noise(const kalman::MapPoint& at, const double
                                         const double* d_F, const double*, const double* d_Q,
                                         double* d_L, double* d_x, double* d_theta,
                                         double* scratch) const {
-  double* spare = scratch + work_lines(plan_) * kLanes;
-  double* rest = spare + 2 * plan_.N * plan_.N * kLanes;
+  lanes::LineTaker<double> taker(scratch);
+  Lines lines;
+  lines.lay_out(taker, plan_, program_lines());
   const int outputs = program_.num_outputs();
-  std::copy_n(program_.forward(at, rest), outputs * kLanes, scratch);
-  HWY_DYNAMIC_DISPATCH(step_backward_here)
-  (plan_, scratch, at.dt, L, d_F, d_Q, spare, spare + plan_.N * plan_.N * kLanes, d_L);
-  std::copy_n(scratch + outputs * kLanes, outputs * kLanes, program_.d_outputs(rest));
-  program_.backward(at, d_x, d_theta, rest);
+  std::copy_n(program_.forward(at, lines.program), outputs * kLanes, lines.A);
+  HWY_DYNAMIC_DISPATCH(step_backward_here)(plan_, lines, at.dt, L, d_F, d_Q, d_L);
+  std::copy_n(lines.d_A, outputs * kLanes, program_.d_outputs(lines.program));
+  program_.backward(at, d_x, d_theta, lines.program);
 }
 
 }  // namespace kalmia::prior

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kalman/transition_map.hpp"
+#include "lanes/scratch.hpp"
 #include "prior/point_program.hpp"
 
 namespace kalmia::prior {
@@ -60,7 +61,36 @@ class LinearFlowMap : public kalman::FlowMap {
     bool nilpotent = false;
   };
 
+  /// What a step works in.
+  struct Lines {
+    double *A, *d_A, *h, *count, *X, *Y, *d_F, *d_Q, *U, *T;
+    double* doubled;            ///< F and Q before each doubling
+    double *spare_F, *spare_Q;  ///< where a backward pass leaves F and Q
+    double* program;            ///< scratch of the program
+
+    template <typename Taker>
+    void lay_out(Taker& taker, const Plan& plan, int program_lines) {
+      const int entries = static_cast<int>(plan.A.size()), N = plan.N;
+      A = taker.take(entries);
+      d_A = taker.take(entries);
+      h = taker.take(1);
+      count = taker.take(1);
+      X = taker.take(N * N);
+      Y = taker.take(N * N);
+      d_F = taker.take(N * N);
+      d_Q = taker.take(N * N);
+      U = taker.take((plan.flow_terms + 1) * N * N);
+      T = taker.take((plan.noise_terms + 1) * N * N);
+      doubled = taker.take(plan.nilpotent ? 0 : 2 * Plan::kMostDoublings * N * N);
+      spare_F = taker.take(N * N);
+      spare_Q = taker.take(N * N);
+      program = taker.take(program_lines);
+    }
+  };
+
  private:
+  int program_lines() const;
+
   Plan plan_;
   PointProgram program_;  // the entries of A, in the order of plan_.A
 };

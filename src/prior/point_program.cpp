@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "lanes/panel.hpp"
-
 namespace kalmia::prior {
 namespace {
 
@@ -11,10 +9,8 @@ constexpr int kLanes = lanes::kLineLanes<double>;
 
 }  // namespace
 
-// Scratch: inputs, their adjoints, outputs or their adjoints, then the program's own.
 std::size_t PointProgram::scratch_size() const {
-  return static_cast<std::size_t>(2 * program_.num_inputs() + program_.num_outputs()) * kLanes +
-         program_.scratch_size();
+  return static_cast<std::size_t>(lanes::count_lines<Lines>(program_)) * kLanes;
 }
 
 void PointProgram::gather(const kalman::MapPoint& at, double* inputs) const {
@@ -25,25 +21,31 @@ void PointProgram::gather(const kalman::MapPoint& at, double* inputs) const {
 }
 
 double* PointProgram::d_outputs(double* scratch) const {
-  return scratch + 2 * program_.num_inputs() * kLanes;
+  lanes::LineTaker<double> taker(scratch);
+  Lines lines;
+  lines.lay_out(taker, program_);
+  return lines.outputs;
 }
 
 const double* PointProgram::forward(const kalman::MapPoint& at, double* scratch) const {
-  double* outputs = d_outputs(scratch);
-  gather(at, scratch);
-  program_.forward(scratch, outputs, outputs + num_outputs() * kLanes);
-  return outputs;
+  lanes::LineTaker<double> taker(scratch);
+  Lines lines;
+  lines.lay_out(taker, program_);
+  gather(at, lines.inputs);
+  program_.forward(lines.inputs, lines.outputs, lines.program);
+  return lines.outputs;
 }
 
 void PointProgram::backward(const kalman::MapPoint& at, double* d_x, double* d_theta,
                             double* scratch) const {
-  double* d_inputs = scratch + program_.num_inputs() * kLanes;
-  double* d_out = d_outputs(scratch);
-  gather(at, scratch);
-  std::fill_n(d_inputs, program_.num_inputs() * kLanes, 0.0);
-  program_.backward(scratch, d_out, d_inputs, d_out + num_outputs() * kLanes);
-  for (int i = 0; i < symbols_.states * kLanes; ++i) d_x[i] += d_inputs[i];
-  const double* d_parameters = d_inputs + symbols_.theta(0) * kLanes;
+  lanes::LineTaker<double> taker(scratch);
+  Lines lines;
+  lines.lay_out(taker, program_);
+  gather(at, lines.inputs);
+  std::fill_n(lines.d_inputs, program_.num_inputs() * kLanes, 0.0);
+  program_.backward(lines.inputs, lines.outputs, lines.d_inputs, lines.program);
+  for (int i = 0; i < symbols_.states * kLanes; ++i) d_x[i] += lines.d_inputs[i];
+  const double* d_parameters = lines.d_inputs + symbols_.theta(0) * kLanes;
   for (int i = 0; i < symbols_.parameters * kLanes; ++i) d_theta[i] += d_parameters[i];
 }
 

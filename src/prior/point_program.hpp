@@ -3,6 +3,7 @@
 
 #include "expr/program.hpp"
 #include "kalman/transition_map.hpp"
+#include "lanes/scratch.hpp"
 #include "prior/dynamics.hpp"
 
 namespace kalmia::prior {
@@ -26,6 +27,20 @@ class PointProgram {
   void backward(const kalman::MapPoint& at, double* d_x, double* d_theta, double* scratch) const;
 
  private:
+  struct Lines {
+    double *inputs, *d_inputs;
+    double* outputs;  // or their adjoints
+    double* program;  // scratch of the program
+
+    template <typename Taker>
+    void lay_out(Taker& taker, const expr::Program& of) {
+      inputs = taker.take(of.num_inputs());
+      d_inputs = taker.take(of.num_inputs());
+      outputs = taker.take(of.num_outputs());
+      program = taker.take(static_cast<int>(of.scratch_size()) / lanes::kLineLanes<double>);
+    }
+  };
+
   void gather(const kalman::MapPoint& at, double* inputs) const;
   Symbols symbols_;
   expr::Program program_;

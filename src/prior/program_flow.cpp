@@ -37,7 +37,7 @@ void add_term(int N, const D& weight, const double* gram, double* Q) {
     ln::store(ln::fma(weight, ln::load(entry(gram, i)), ln::load(entry(Q, i))), entry(Q, i));
 }
 
-// B and its Gram matrix of one term. Scratch lines B, gram: N x N each.
+// B and its Gram matrix of one term.
 void term_gram(int N, const Term& term, const double* outputs, const double* L, double* B,
                double* gram) {
   if (term.W < 0) return ln::gram_lower<Put::Set, double>(N, L, gram);
@@ -46,23 +46,20 @@ void term_gram(int N, const Term& term, const double* outputs, const double* L, 
 }
 
 void noise_here(int N, const std::vector<Term>& terms, const double* outputs, const double* L,
-                double* Q, double* lines) {
+                double* Q, const ProgramFlowMap::Lines& w) {
   ln::set_zero(N * N, Q);
   for (const Term& term : terms) {
-    term_gram(N, term, outputs, L, lines, entry(lines, N * N));
-    add_term(N, ln::load(entry(outputs, term.weight)), entry(lines, N * N), Q);
+    term_gram(N, term, outputs, L, w.B, w.gram);
+    add_term(N, ln::load(entry(outputs, term.weight)), w.gram, Q);
   }
 }
 
 // Adds to the adjoints of the outputs, and sets d_L:
 //   d_weight = <d_Q, B B'>,   d_B = 2 weight d_Q B,   d_W = d_B L',   d_L = lower(W' d_B).
-void noise_backward_here(int N, const std::vector<Term>& terms, const double* outputs,
-                         const double* L, const double* d_Q, double* d_outputs, double* d_L,
-                         double* lines) {
-  double* B = lines;
-  double* gram = entry(B, N * N);
-  double* d_B = entry(gram, N * N);
-  double* d_L_term = entry(d_B, N * N);
+void noise_backward_here(int N, const std::vector<Term>& terms, const double* L, const double* d_Q,
+                         double* d_outputs, double* d_L, const ProgramFlowMap::Lines& w) {
+  double *B = w.B, *gram = w.gram, *d_B = w.d_B, *d_L_term = w.d_L;
+  const double* outputs = w.outputs;
   const int triangle = lanes::triangle_size(N);
   ln::set_zero(triangle, d_L);
   for (const Term& term : terms) {
@@ -149,11 +146,14 @@ ProgramFlowMap::ProgramFlowMap(const expr::Graph& graph, const Symbols& symbols,
                                const LinearNodes& map, const std::vector<NoiseTerm>& noise)
     : program_(graph, symbols, outputs_of(graph, map, noise, symbols.states, terms_)) {}
 
-// Scratch: the noise's lines and the outputs, then the program's.
+int ProgramFlowMap::program_lines() const {
+  return static_cast<int>(program_.scratch_size()) / kLanes;
+}
+
 std::size_t ProgramFlowMap::scratch_size() const {
-  const int N = state_dim();
-  return static_cast<std::size_t>(4 * N * N + program_.num_outputs()) * kLanes +
-         program_.scratch_size();
+  return static_cast<std::size_t>(
+             lanes::count_lines<Lines>(state_dim(), program_.num_outputs(), program_lines())) *
+         kLanes;
 }
 
 void ProgramFlowMap::forward(const kalman::MapPoint& at, double* F, double* e,
@@ -169,11 +169,13 @@ void ProgramFlowMap::backward(const kalman::MapPoint& at, const double* d_F, con
 void ProgramFlowMap::forward_with_noise(const kalman::MapPoint& at, const double* L, double* F,
                                         double* e, double* Q, double* scratch) const {
   const int N = state_dim();
-  double* program = scratch + (4 * N * N + program_.num_outputs()) * kLanes;
-  const double* outputs = program_.forward(at, program);
+  lanes::LineTaker<double> taker(scratch);
+  Lines lines;
+  lines.lay_out(taker, N, program_.num_outputs(), program_lines());
+  const double* outputs = program_.forward(at, lines.program);
   std::copy_n(outputs, N * N * kLanes, F);
   std::copy_n(outputs + N * N * kLanes, N * kLanes, e);
-  if (L != nullptr) HWY_DYNAMIC_DISPATCH(noise_here)(N, terms_, outputs, L, Q, scratch);
+  if (L != nullptr) HWY_DYNAMIC_DISPATCH(noise_here)(N, terms_, outputs, L, Q, lines);
 }
 
 void ProgramFlowMap::backward_with_noise(const kalman::MapPoint& at, const double* L,
@@ -182,16 +184,17 @@ void ProgramFlowMap::backward_with_noise(const kalman::MapPoint& at, const doubl
                                          double* scratch) const {
   const int N = state_dim();
   const int count = program_.num_outputs() * kLanes;
-  double* outputs = scratch + 4 * N * N * kLanes;
-  double* program = outputs + count;
-  double* d_outputs = program_.d_outputs(program);
-  if (L != nullptr) std::copy_n(program_.forward(at, program), count, outputs);
+  lanes::LineTaker<double> taker(scratch);
+  Lines lines;
+  lines.lay_out(taker, N, program_.num_outputs(), program_lines());
+  double* d_outputs = program_.d_outputs(lines.program);
+  if (L != nullptr) std::copy_n(program_.forward(at, lines.program), count, lines.outputs);
   std::fill_n(d_outputs, count, 0.0);
   std::copy_n(d_F, N * N * kLanes, d_outputs);
   std::copy_n(d_e, N * kLanes, d_outputs + N * N * kLanes);
-  if (L != nullptr) HWY_DYNAMIC_DISPATCH(noise_backward_here)
-  (N, terms_, outputs, L, d_Q, d_outputs, d_L, scratch);
-  program_.backward(at, d_x, d_theta, program);
+  if (L != nullptr)
+    HWY_DYNAMIC_DISPATCH(noise_backward_here)(N, terms_, L, d_Q, d_outputs, d_L, lines);
+  program_.backward(at, d_x, d_theta, lines.program);
 }
 
 }  // namespace kalmia::prior

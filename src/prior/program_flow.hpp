@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "lanes/scratch.hpp"
 #include "prior/point_program.hpp"
 
 namespace kalmia::prior {
@@ -34,7 +35,26 @@ class ProgramFlowMap : public kalman::FlowMap {
     int W = -1;  ///< -1: the identity
   };
 
+  /// What a step works in.
+  struct Lines {
+    double *B, *gram, *d_B, *d_L;  ///< of one term of the noise
+    double* outputs;               ///< a copy of the program's
+    double* program;               ///< scratch of the program
+
+    template <typename Taker>
+    void lay_out(Taker& taker, int N, int num_outputs, int program_lines) {
+      B = taker.take(N * N);
+      gram = taker.take(N * N);
+      d_B = taker.take(N * N);
+      d_L = taker.take(lanes::triangle_size(N));
+      outputs = taker.take(num_outputs);
+      program = taker.take(program_lines);
+    }
+  };
+
  private:
+  int program_lines() const;
+
   std::vector<Term> terms_;
   PointProgram program_;  // F, e, then what the terms add
 };

@@ -12,28 +12,25 @@ HWY_BEFORE_NAMESPACE();
 namespace kalmia::test::HWY_NAMESPACE {
 
 lanes::LaneBits general_update_here(GeneralLines& s) {
-  const int N = s.emission.linear->state_dim(), M = s.emission.linear->meas_dim();
   kalman::HWY_NAMESPACE::GeneralUpdate update(s.emission, s.lines.data(), nullptr);
   const lanes::LaneBits failed = update.forward(
       {.x = s.x_pred.data(), .theta = s.theta}, s.relinearised ? s.linearise.data() : nullptr,
       s.y.data(), s.observed.data(), s.weighted ? s.given.data() : nullptr, s.P_pred.data(),
-      s.x_filt.data(), s.P_filt.data(), s.nll.data(), kalman::tape_at(N, M, s.tape.data()));
+      s.x_filt.data(), s.P_filt.data(), s.nll.data(), s.tape.tape());
   for (std::size_t i = 0; i < s.weights.span().size(); ++i)
     s.weights.span()[i] = update.weights()[i];
   return failed;
 }
 
 void general_backward_here(GeneralLines& s) {
-  const int N = s.emission.linear->state_dim(), M = s.emission.linear->meas_dim();
   static_cast<void>(general_update_here(s));
   for (double& d : s.d_R.span()) d = 0;
   for (double& d : s.d_theta.span()) d = 0;
   kalman::HWY_NAMESPACE::GeneralUpdate update(s.emission, s.lines.data(), nullptr);
   update.backward({.x = s.x_pred.data(), .theta = s.theta}, s.y.data(), s.observed.data(),
                   s.weighted ? s.given.data() : nullptr, s.P_pred.data(), s.P_filt.data(),
-                  kalman::tape_at(N, M, s.tape.data()), s.d_nll.data(), s.d_x_filt.data(),
-                  s.d_P_filt.data(), s.d_x_pred.data(), s.d_P_pred.data(), s.d_R.data(),
-                  s.d_theta.data());
+                  s.tape.tape(), s.d_nll.data(), s.d_x_filt.data(), s.d_P_filt.data(),
+                  s.d_x_pred.data(), s.d_P_pred.data(), s.d_R.data(), s.d_theta.data());
 }
 
 }  // namespace kalmia::test::HWY_NAMESPACE

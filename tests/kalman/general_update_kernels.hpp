@@ -3,6 +3,7 @@
 
 #include "kalman/general_update.hpp"
 #include "support/lines.hpp"
+#include "support/update_tape.hpp"
 
 namespace kalmia::test {
 
@@ -26,7 +27,7 @@ struct GeneralLines {
         d_P_pred(n, n),
         d_R(m, m),
         d_theta(2, 1),
-        tape(kalman::update_tape_lines(n, m), 1),
+        tape(n, m),
         lines(kalman::general_update_lines(n, m), 1) {}
 
   kalman::GeneralEmission emission;
@@ -36,7 +37,8 @@ struct GeneralLines {
   Lines<double> x_pred, linearise, P_pred, y, observed, given;
   Lines<double> x_filt, P_filt, nll, weights;
   Lines<double> d_nll, d_x_filt, d_P_filt, d_x_pred, d_P_pred, d_R, d_theta;
-  Lines<double> tape, lines;
+  TapeLines<double> tape;
+  Lines<double> lines;
 };
 
 lanes::LaneBits general_update(GeneralLines& s);

@@ -29,14 +29,13 @@ template <typename T>
 lanes::LaneBits update_forward_of(const kalman::EmissionView& h, StepLines<T>& s, bool masked) {
   return kn::update_forward<T>(h, s.y.data(), masked ? s.observed.data() : nullptr, s.x_pred.data(),
                                s.P_pred.data(), s.x_new.data(), s.P_new.data(), s.nll.data(),
-                               kalman::tape_at(s.N, s.M, s.tape.data()), s.scratch.data());
+                               s.tape.tape(), s.scratch.data());
 }
 template <typename T>
 void update_backward_of(const kalman::EmissionView& h, StepLines<T>& s, bool masked) {
-  kn::update_backward<T>(h, masked ? s.observed.data() : nullptr,
-                         kalman::tape_at(s.N, s.M, s.tape.data()), s.d_nll.data(), s.d_x_new.data(),
-                         s.d_P_new.data(), s.d_x_pred.data(), s.d_P_pred.data(), s.d_R.data(),
-                         s.scratch.data());
+  kn::update_backward<T>(h, masked ? s.observed.data() : nullptr, s.tape.tape(), s.d_nll.data(),
+                         s.d_x_new.data(), s.d_P_new.data(), s.d_x_pred.data(), s.d_P_pred.data(),
+                         s.d_R.data(), s.scratch.data());
 }
 template <typename T>
 lanes::LaneBits rts_step_of(StepLines<T>& s) {

@@ -5,6 +5,7 @@
 #include "kalman/emission.hpp"
 #include "kalman/scratch.hpp"
 #include "support/lines.hpp"
+#include "support/update_tape.hpp"
 
 namespace kalmia::test {
 
@@ -26,7 +27,7 @@ struct StepLines {
         x_new(n, 1),
         P_new(n, n),
         nll(1, 1),
-        tape(kalman::update_tape_lines(n, m), 1),
+        tape(n, m),
         d_F(n, n),
         d_x_filt(n, 1),
         d_P_filt(n, n),
@@ -46,7 +47,7 @@ struct StepLines {
   Lines<T> F, e, Q;
   Lines<T> x_filt, P_filt, x_pred, P_pred;  // [k-1|k-1] and [k|k-1]
   Lines<T> y, observed, x_new, P_new, nll;  // [k|k]
-  Lines<T> tape;
+  TapeLines<T> tape;
   Lines<T> d_F;
   Lines<T> d_x_filt, d_P_filt, d_x_pred, d_P_pred, d_nll, d_x_new, d_P_new, d_R;
   Lines<T> x_smooth, P_smooth, x_out, P_out;  // smoothed at k and at k-1

@@ -21,15 +21,14 @@ template <typename T>
 lanes::LaneBits forward_of(UpdateLines<T>& s) {
   return kn::update_forward<T>(emission(s), s.y.data(), s.masked ? s.observed.data() : nullptr,
                                s.x_pred.data(), s.P_pred.data(), s.x_filt.data(), s.P_filt.data(),
-                               s.nll.data(), kalman::tape_at(s.N, s.M, s.tape.data()),
-                               s.scratch.data());
+                               s.nll.data(), s.tape.tape(), s.scratch.data());
 }
 template <typename T>
 void backward_of(UpdateLines<T>& s) {
   kn::update_backward<T>(emission(s), s.masked ? s.observed.data() : nullptr, s.P_filt.data(),
-                         kalman::tape_at(s.N, s.M, s.tape.data()), s.d_nll.data(),
-                         s.d_x_filt.data(), s.d_P_filt.data(), s.d_x_pred.data(), s.d_P_pred.data(),
-                         s.d_y.data(), s.d_H.data(), s.d_R.data(), s.scratch.data());
+                         s.tape.tape(), s.d_nll.data(), s.d_x_filt.data(), s.d_P_filt.data(),
+                         s.d_x_pred.data(), s.d_P_pred.data(), s.d_y.data(), s.d_H.data(),
+                         s.d_R.data(), s.scratch.data());
   if (s.linear)
     kn::predicted_backward<T>(emission(s), s.x_pred.data(), s.d_y.data(), s.d_x_pred.data(),
                               s.d_H.data());

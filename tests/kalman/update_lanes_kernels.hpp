@@ -3,6 +3,7 @@
 
 #include "kalman/scratch.hpp"
 #include "support/lines.hpp"
+#include "support/update_tape.hpp"
 
 namespace kalmia::test {
 
@@ -22,7 +23,7 @@ struct UpdateLines {
         x_filt(n, 1),
         P_filt(n, n),
         nll(1, 1),
-        tape(kalman::update_tape_lines(n, m), 1),
+        tape(n, m),
         d_nll(1, 1),
         d_x_filt(n, 1),
         d_P_filt(n, n),
@@ -37,7 +38,8 @@ struct UpdateLines {
   bool masked = true;   ///< false stands for observed null
   bool linear = false;  ///< true stands for y_pred null, i.e. H x_pred
   Lines<T> H, R, y_pred, y, observed, x_pred, P_pred;
-  Lines<T> x_filt, P_filt, nll, tape;
+  Lines<T> x_filt, P_filt, nll;
+  TapeLines<T> tape;
   Lines<T> d_nll, d_x_filt, d_P_filt;
   Lines<T> d_x_pred, d_P_pred, d_y, d_H, d_R;
   Lines<T> scratch;

@@ -46,7 +46,7 @@ const StateKernels<T>& direct_kernels() {
 
 template <typename T>
 int direct_lines(const StateModel<T>& model) {
-  return engine::count_lines<DirectLines>(model.architecture->state_dim(), model.map_inputs());
+  return lanes::count_lines<DirectLines>(model.architecture->state_dim(), model.map_inputs());
 }
 
 template const StateKernels<float>& direct_kernels<float>();

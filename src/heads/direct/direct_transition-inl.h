@@ -63,7 +63,7 @@ class DirectTransition : public DirectLines {
   using D = Line<double>;
 
   DirectTransition(const StateModel<T>& model, const StateInput<T>& in, StateWorkspace<T>& ws,
-                   const StateLine<T>& line, engine::LineTaker& scratch)
+                   const StateLine<T>& line, lanes::LineTaker<double>& scratch)
       : model_(model),
         arch_(*model.architecture),
         line_(line),

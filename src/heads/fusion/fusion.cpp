@@ -34,8 +34,8 @@ HWY_AFTER_NAMESPACE();
 
 #include <string>
 
-#include "engine/scratch.hpp"
 #include "kalmia/error.hpp"
+#include "lanes/scratch.hpp"
 
 namespace kalmia::heads {
 
@@ -100,11 +100,10 @@ void FusionWorkspace<T>::prepare(const FusionModel<T>& model, int steps, int lan
                                  bool for_training) {
   const Architecture& arch = *model.architecture;
   engine::NetworkWorkspace<T>::prepare(arch, steps, lanes, for_training);
-  line_scratch.resize(
-      volume(1,
-             engine::count_lines<FusionLines>(arch.state_dim(), arch.meas_dim(),
-                                              fusion_zeros(model), model.parameters),
-             kLineLanes));
+  line_scratch.resize(volume(1,
+                             lanes::count_lines<FusionLines>(arch.state_dim(), arch.meas_dim(),
+                                                             fusion_zeros(model), model.parameters),
+                             kLineLanes));
   map_scratch.resize(model.emission_map == nullptr ? 0 : model.emission_map->scratch_size());
 }
 

@@ -60,7 +60,7 @@ struct FusionLines {
   double *x_fuse_, *P_fuse_, *x_, *P_;
   double *d_x_, *d_P_, *d_x_pred_, *d_P_pred_, *d_U_t_, *d_w_, *d_R_;
   double *y_, *observed_lines_, *weight_, *nll_, *general_lines_, *d_theta_, *scratch_;
-  double *virtual_tape_lines_, *tape_lines_;
+  kalman::UpdateTape<double> virtual_tape_, tape_;
 
   /// `none`: lines of zeros.
   template <typename Taker>
@@ -88,8 +88,8 @@ struct FusionLines {
     observed_lines_ = taker.take(M);
     weight_ = taker.take(M);
     nll_ = taker.take(3);
-    virtual_tape_lines_ = taker.take(kalman::update_tape_lines(N, N));
-    tape_lines_ = taker.take(kalman::update_tape_lines(N, M));
+    virtual_tape_.lay_out(taker, N, N);
+    tape_.lay_out(taker, N, M);
     general_lines_ = taker.take(kalman::general_update_lines(N, M));
     d_theta_ = taker.take(parameters);
     scratch_ = taker.take(kalman::update_scratch_lines(N, N));

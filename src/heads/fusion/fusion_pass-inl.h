@@ -31,7 +31,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::heads::HWY_NAMESPACE {
 
-using kalman::UpdateTape;
 namespace step = kalman::HWY_NAMESPACE;
 
 /// One line of lanes of a window. Holds no data of its own: views of the input and the workspace.
@@ -56,8 +55,6 @@ class FusionPass : private FusionLines {
         taker_(ws.line_scratch.data()) {
     const int none = fusion_zeros(model);
     lay_out(taker_, N_, M_, none, model.parameters);
-    virtual_tape_ = kalman::tape_at(N_, N_, virtual_tape_lines_);
-    tape_ = kalman::tape_at(N_, M_, tape_lines_);
     for (int i = 0; i < none; ++i) store(zero<double>(), none_ + i * kLanes);
   }
   FusionPass(const FusionPass&) = delete;
@@ -202,9 +199,8 @@ class FusionPass : private FusionLines {
   const StateLine<T> line_;
   const int N_, M_;
   const RecordRows rows_;
-  engine::LineTaker taker_;           // of ws.line_scratch
+  lanes::LineTaker<double> taker_;    // of ws.line_scratch
   const double* observed_ = nullptr;  // null: all of y
-  UpdateTape<double> virtual_tape_, tape_;
 };
 
 }  // namespace kalmia::heads::HWY_NAMESPACE

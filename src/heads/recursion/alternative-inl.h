@@ -15,9 +15,9 @@
 #define KALMIA_HEADS_ALTERNATIVE_INL_H_
 #endif
 
-#include "engine/scratch.hpp"
 #include "heads/recursion/recursion.hpp"
 #include "kalman/update_lanes-inl.h"
+#include "lanes/scratch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::heads::HWY_NAMESPACE {
@@ -39,7 +39,6 @@ class AlternativePosterior : private AlternativeLines {
         x_pred_(x_pred),
         taker_(lines) {
     lay_out(taker_, N_, M_);
-    tape_ = kalman::tape_at(N_, M_, tape_lines_);
     for (int i = 0; i < M_ * N_; ++i)
       ln::store(ln::broadcast(emission.H()[static_cast<std::size_t>(i)]), ln::entry(H_, i));
     step::set_shared_noise<double>(M_, emission.R().data(), R_);
@@ -128,8 +127,7 @@ class AlternativePosterior : private AlternativeLines {
 
   int N_, M_;
   const double *F_, *Q_, *P_, *x_pred_;
-  engine::LineTaker taker_;
-  kalman::UpdateTape<double> tape_;
+  lanes::LineTaker<double> taker_;
 };
 
 }  // namespace kalmia::heads::HWY_NAMESPACE

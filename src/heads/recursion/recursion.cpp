@@ -66,11 +66,11 @@ const StateKernels<T>& recursion_kernels() {
 template <typename T>
 int recursion_lines(const StateModel<T>& model) {
   const ArchitectureOptions& options = model.architecture->options;
-  int lines = engine::count_lines<TransitionLines>(options.state_dim, model.map_inputs(),
-                                                   model.map_parameters());
+  int lines = lanes::count_lines<TransitionLines>(options.state_dim, model.map_inputs(),
+                                                  model.map_parameters());
   if (options.posterior == PosteriorRule::Alternative)
-    lines += engine::count_lines<AlternativeLines>(options.state_dim, options.meas_dim) +
-             engine::kGuardLines;
+    lines += lanes::kGuardLines +
+             lanes::count_lines<AlternativeLines>(options.state_dim, options.meas_dim);
   return lines;
 }
 

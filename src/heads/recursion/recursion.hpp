@@ -73,7 +73,8 @@ struct TransitionLines {
 /// Lines that an AlternativePosterior works in (alternative-inl.h).
 struct AlternativeLines {
   double *H_, *R_, *P_a_, *HF_, *AF_, *T_, *d_AF_, *d_K_, *X_, *W_, *d_S_, *inv_, *d_y_, *d_H_;
-  double *d_Q_, *d_x_pred_, *no_loss_, *tape_lines_, *scratch_;
+  double *d_Q_, *d_x_pred_, *no_loss_, *scratch_;
+  kalman::UpdateTape<double> tape_;
 
   template <typename Taker>
   void lay_out(Taker& taker, int N, int M) {
@@ -94,7 +95,7 @@ struct AlternativeLines {
     d_Q_ = taker.take(N * N);
     d_x_pred_ = taker.take(N);
     no_loss_ = taker.take(2);
-    tape_lines_ = taker.take(kalman::update_tape_lines(N, M));
+    tape_.lay_out(taker, N, M);
     scratch_ = taker.take(kalman::update_scratch_lines(N, M));
   }
 };

@@ -28,7 +28,7 @@ class Transition : public TransitionLines, private SteadyFlowLines {
   using D = Line<double>;
 
   Transition(const StateModel<T>& model, const StateInput<T>& in, StateWorkspace<T>& ws,
-             const StateLine<T>& line, engine::LineTaker& scratch)
+             const StateLine<T>& line, lanes::LineTaker<double>& scratch)
       : model_(model),
         arch_(*model.architecture),
         line_(line),
@@ -43,7 +43,7 @@ class Transition : public TransitionLines, private SteadyFlowLines {
         rows_(arch_, ws.training) {
     TransitionLines::lay_out(scratch, N(), inputs_, parameters_);
     if (steady()) {
-      engine::LineTaker memory(ws_.steady_flow.data());
+      lanes::LineTaker<double> memory(ws_.steady_flow.data());
       SteadyFlowLines::lay_out(memory, N());
     }
   }

@@ -5,47 +5,37 @@
 #include "kalman/scratch.hpp"
 
 namespace kalmia::kalman {
-namespace {
 
-// Hands out consecutive pieces of one buffer; run first without a buffer to learn its size.
-class Layout {
- public:
-  explicit Layout(double* base) : base_(base) {}
-  void take(double*& pointer, int lines) {
-    if (base_ != nullptr) pointer = base_ + used_;
-    used_ += static_cast<std::size_t>(lines) * kLanes;
-  }
-  std::size_t used() const { return used_; }
-
- private:
-  double* base_;
-  std::size_t used_ = 0;
-};
-
-std::size_t lay_out(FilterState& s, double* base) {
-  const int N = s.N;
-  const int M = s.M;
-  Layout layout(base);
-  for (double** p : {&s.x_pred, &s.x_filt, &s.e}) layout.take(*p, N);
-  for (double** p : {&s.P_pred, &s.P_prev, &s.P_filt, &s.F}) layout.take(*p, N * N);
-  for (double** p : {&s.y, &s.observed, &s.innovation, &s.inv, &s.v}) layout.take(*p, M);
-  for (double** p : {&s.nll, &s.log_det, &s.flags}) layout.take(*p, 1);
-  for (double** p : {&s.H, &s.G}) layout.take(*p, N * M);
-  layout.take(s.C, lanes::triangle_size(M));
-  layout.take(s.scratch, std::max(predict_scratch_lines(N), update_covariance_lines(N, M)));
-  return layout.used();
+template <typename Taker>
+void FilterState::lay_out(Taker& taker) {
+  for (double** p : {&x_pred, &x_filt, &e}) *p = taker.take(N);
+  for (double** p : {&P_pred, &P_prev, &P_filt, &F}) *p = taker.take(N * N);
+  for (double** p : {&y, &observed, &innovation, &inv, &v}) *p = taker.take(M);
+  for (double** p : {&nll, &log_det, &flags}) *p = taker.take(1);
+  for (double** p : {&H, &G}) *p = taker.take(N * M);
+  C = taker.take(lanes::triangle_size(M));
+  scratch = taker.take(std::max(predict_scratch_lines(N), update_covariance_lines(N, M)));
 }
 
-std::size_t lay_out(SmootherState& s, double* base) {
-  const int N = s.N;
-  Layout layout(base);
-  for (double** p : {&s.x_filt, &s.x_pred, &s.x_smooth, &s.x_out, &s.inv}) layout.take(*p, N);
-  for (double** p : {&s.P_filt, &s.P_pred, &s.P_smooth, &s.P_out, &s.F, &s.J, &s.Y})
-    layout.take(*p, N * N);
-  layout.take(s.C, lanes::triangle_size(N));
-  layout.take(s.flags, 1);
-  layout.take(s.scratch, rts_covariance_lines(N));
-  return layout.used();
+template <typename Taker>
+void SmootherState::lay_out(Taker& taker) {
+  for (double** p : {&x_filt, &x_pred, &x_smooth, &x_out, &inv}) *p = taker.take(N);
+  for (double** p : {&P_filt, &P_pred, &P_smooth, &P_out, &F, &J, &Y}) *p = taker.take(N * N);
+  C = taker.take(lanes::triangle_size(N));
+  flags = taker.take(1);
+  scratch = taker.take(rts_covariance_lines(N));
+}
+
+namespace {
+
+// Counts what the state takes, makes room for it and hands it out.
+template <typename Layout>
+void allocate(Buffer<double>& memory, const Layout& lay_out) {
+  lanes::LineCounter counter;
+  lay_out(counter);
+  memory.resize(static_cast<std::size_t>(counter.count()) * kLanes);
+  lanes::LineTaker<double> taker(memory.data());
+  lay_out(taker);
 }
 
 }  // namespace
@@ -62,8 +52,7 @@ void write_lane(double* lines, int count, int lane, const double* in) {
 }
 
 FilterState::FilterState(int state_dim, int meas_dim) : N(state_dim), M(meas_dim) {
-  memory_.resize(lay_out(*this, nullptr));
-  lay_out(*this, memory_.data());
+  allocate(memory_, [this](auto& taker) { lay_out(taker); });
 }
 
 void FilterState::restart() {
@@ -74,8 +63,7 @@ void FilterState::restart() {
 }
 
 SmootherState::SmootherState(int state_dim) : N(state_dim) {
-  memory_.resize(lay_out(*this, nullptr));
-  lay_out(*this, memory_.data());
+  allocate(memory_, [this](auto& taker) { lay_out(taker); });
 }
 
 void SmootherState::restart() {

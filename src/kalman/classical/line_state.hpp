@@ -54,6 +54,9 @@ class FilterState {
   bool kept = false;
 
  private:
+  template <typename Taker>
+  void lay_out(Taker& taker);
+
   Buffer<double> memory_;
 };
 
@@ -77,6 +80,9 @@ class SmootherState {
   bool kept = false;
 
  private:
+  template <typename Taker>
+  void lay_out(Taker& taker);
+
   Buffer<double> memory_;
 };
 

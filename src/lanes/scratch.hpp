@@ -20,47 +20,59 @@
 #define KALMIA_GUARDS_SCRATCH 0
 #endif
 
-namespace kalmia::engine {
+namespace kalmia::lanes {
 
 inline constexpr int kGuardLines = KALMIA_GUARDS_SCRATCH;
 
 /// Counts the lines that a layout takes.
 class LineCounter {
  public:
-  double* take(int lines) {
+  constexpr std::nullptr_t take(int lines) {
     count_ += lines + kGuardLines;
     return nullptr;
   }
-  int count() const { return count_; }
+  constexpr int count() const { return count_; }
 
  private:
   int count_ = 0;
 };
 
-/// Hands out the lines of a buffer, portion after portion.
+/// Hands out the lines of a buffer, portion after portion. Its end checks the guards and takes them
+/// away: what is left of the buffer is plain memory again.
+///
+/// Kernels lay their scratch out anew in every call. Without guards that is adding constants to a
+/// pointer, if only it is inlined: hence the attribute, here and on the layouts of kernels.
+template <typename T>
 class LineTaker {
  public:
-  explicit LineTaker(double* buffer) : rest_(buffer) {}
+  explicit LineTaker(T* buffer) : rest_(buffer) {
+#if defined(__SANITIZE_ADDRESS__)
+    begin_ = buffer;
+#endif
+  }
   LineTaker(const LineTaker&) = delete;
   LineTaker& operator=(const LineTaker&) = delete;
 
-  double* take(int lines) {
-    double* here = rest_;
+  [[gnu::always_inline]] T* take(int lines) {
+    T* here = rest_;
     rest_ += static_cast<std::ptrdiff_t>(lines) * kLanes;
 #if defined(__SANITIZE_ADDRESS__)
-    __asan_unpoison_memory_region(here, static_cast<std::size_t>(lines) * kLineBytes);
     __asan_poison_memory_region(rest_, kLineBytes);
 #elif KALMIA_GUARDS_SCRATCH
     for (int i = 1; i < kLanes; ++i) rest_[i] = kCanary;
-    rest_[0] = ++guards_ == 1 ? 0.0 : lines + 1.0;  // lines back to the guard before
+    rest_[0] = ++guards_ == 1 ? T(0) : static_cast<T>(lines + 1);  // lines back to the guard before
 #endif
     rest_ += kGuardLines * kLanes;
     return here;
   }
 
-#if KALMIA_GUARDS_SCRATCH && !defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__)
   ~LineTaker() {
-    const double* guard = rest_ - kLanes;
+    __asan_unpoison_memory_region(begin_, static_cast<std::size_t>(rest_ - begin_) * sizeof(T));
+  }
+#elif KALMIA_GUARDS_SCRATCH
+  ~LineTaker() {
+    const T* guard = rest_ - kLanes;
     for (; guards_ > 0; --guards_, guard -= static_cast<std::ptrdiff_t>(guard[0]) * kLanes)
       for (int i = 1; i < kLanes; ++i)
         assert(guard[i] == kCanary && "a kernel wrote past its portion of the scratch");
@@ -68,18 +80,23 @@ class LineTaker {
 #endif
 
  private:
-  static constexpr int kLanes = lanes::kLineLanes<double>;
-  static constexpr double kCanary = -3.25e77;
-  double* rest_;
-  [[maybe_unused]] int guards_ = 0;
+  static constexpr int kLanes = kLineLanes<T>;
+#if defined(__SANITIZE_ADDRESS__)
+  T* begin_;
+#elif KALMIA_GUARDS_SCRATCH
+  static constexpr T kCanary = T(-3.25e37);
+  int guards_ = 0;
+#endif
+  T* rest_;
 };
 
 /// The lines that `Lines::lay_out(taker, sizes...)` takes.
 template <typename Lines, typename... Sizes>
-int count_lines(const Sizes&... sizes) {
+constexpr int count_lines(const Sizes&... sizes) {
+  Lines lines{};
   LineCounter counter;
-  Lines().lay_out(counter, sizes...);
+  lines.lay_out(counter, sizes...);
   return counter.count();
 }
 
-}  // namespace kalmia::engine
+}  // namespace kalmia::lanes

@@ -1,4 +1,4 @@
-#include "engine/scratch.hpp"
+#include "lanes/scratch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 
 #include "base/buffer.hpp"
 
-namespace kalmia::engine {
+namespace kalmia::lanes {
 namespace {
 
-constexpr int kLanes = lanes::kLineLanes<double>;
+constexpr int kLanes = kLineLanes<double>;
 
 struct Lines {
   double *a, *b, *none, *c;
@@ -29,7 +29,7 @@ TEST(Scratch, WhatIsCountedIsWhatIsTaken) {
 
 TEST(Scratch, PortionsFollowEachOtherWithoutTouching) {
   Buffer<double> buffer(static_cast<std::size_t>(count_lines<Lines>(3, 2) * kLanes));
-  LineTaker taker(buffer.data());
+  LineTaker<double> taker(buffer.data());
   Lines lines;
   lines.lay_out(taker, 3, 2);
   EXPECT_EQ(lines.a, buffer.data());
@@ -38,13 +38,32 @@ TEST(Scratch, PortionsFollowEachOtherWithoutTouching) {
   EXPECT_EQ(lines.c + (1 + kGuardLines) * kLanes, buffer.data() + buffer.size());
 }
 
+// A kernel lays out anew what its caller has handed it; what both leave is plain memory.
+TEST(Scratch, LayoutsNestAndLeaveNothingBehind) {
+  Buffer<float> buffer(
+      static_cast<std::size_t>((count_lines<Lines>(4, 3) + 8) * kLineLanes<float>));
+  {
+    LineTaker<float> outer(buffer.data());
+    float* first = outer.take(5 + 2 * kGuardLines);
+    {
+      LineTaker<float> inner(first);
+      float* a = inner.take(2);
+      float* b = inner.take(3);
+      EXPECT_EQ(b, a + (2 + kGuardLines) * kLineLanes<float>);
+      for (int i = 0; i < 3 * kLineLanes<float>; ++i) b[i] = 1;
+    }
+    for (int i = 0; i < (5 + 2 * kGuardLines) * kLineLanes<float>; ++i) first[i] = 2;
+  }
+  for (float& each : buffer.span()) each = 3;
+}
+
 #if KALMIA_GUARDS_SCRATCH
 using ScratchDeathTest = testing::Test;
 
 TEST(ScratchDeathTest, WritingPastAPortionIsFoundOut) {
   Buffer<double> buffer(static_cast<std::size_t>(count_lines<Lines>(3, 2) * kLanes));
   const auto overflow = [&](double* Lines::*portion, int lines_taken) {
-    LineTaker taker(buffer.data());
+    LineTaker<double> taker(buffer.data());
     Lines lines;
     lines.lay_out(taker, 3, 2);
     // Not by the compiler's eyes: the pointer is only known at run time.
@@ -55,7 +74,20 @@ TEST(ScratchDeathTest, WritingPastAPortionIsFoundOut) {
   EXPECT_DEATH(overflow(&Lines::b, 6), "");
   EXPECT_DEATH(overflow(&Lines::c, 1), "");
 }
+
+TEST(ScratchDeathTest, SoItIsInALayoutWithinAPortion) {
+  Buffer<double> buffer(static_cast<std::size_t>((3 + 3 * kGuardLines) * kLanes));
+  const auto overflow = [&](int lines_taken) {
+    LineTaker<double> outer(buffer.data());
+    LineTaker<double> inner(outer.take(3 + 2 * kGuardLines));
+    volatile double* a = inner.take(2);
+    inner.take(1);
+    a[lines_taken * kLanes + 1] = 1;
+  };
+  overflow(1);
+  EXPECT_DEATH(overflow(2), "");
+}
 #endif
 
 }  // namespace
-}  // namespace kalmia::engine
+}  // namespace kalmia::lanes
