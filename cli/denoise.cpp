@@ -10,7 +10,7 @@
 namespace kalmia::cli {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kDenoiseDescription =
     "Takes the noise out of a recording: WAV or FLAC of any rate, length and number of channels.\n"
     "What comes out has the same length, rate, channels and level. The noise is found in the "
     "pauses\n"
@@ -18,7 +18,7 @@ constexpr const char* kDescription =
     "output\n"
     "may be pipes: sound then comes out while it still comes in, some seconds later.";
 
-constexpr const char* kExamples =
+constexpr const char* kDenoiseExamples =
     "kalmia denoise noisy.wav -o clean.wav\n"
     "kalmia denoise noisy.wav --method wiener --most-reduction 12 -o clean.flac\n"
     "kalmia denoise noisy.wav --fit --fit-seconds 5 --save-model mine.kalmia-gains -o clean.wav\n"
@@ -27,7 +27,7 @@ constexpr const char* kExamples =
 }  // namespace
 
 void run_denoise(const Arguments& arguments) {
-  Parser parser("denoise", kDescription, kExamples);
+  Parser parser("denoise", kDenoiseDescription, kDenoiseExamples);
   std::string input, output;
   FieldOptions<DenoiseOptions> fields;
   CommonOptions common;

@@ -19,7 +19,7 @@
 namespace kalmia::cli {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kFitDescription =
     "Learns a model from noisy measurements alone, and says how it went. DATA is a file of series\n"
     "(.csv, .npy, .npz, .wav, .flac, .jsonl; - is CSV from standard input), or a configuration\n"
     "(.toml) with the tables data, model and train, whose keys are the options below with _ in "
@@ -28,7 +28,7 @@ constexpr const char* kDescription =
     "it.\n"
     "Truth in the file is never read. Ctrl-C ends the training and keeps the best model so far.";
 
-constexpr const char* kExamples =
+constexpr const char* kFitExamples =
     "kalmia simulate lorenz --steps 2000 -o lorenz.csv\n"
     "kalmia fit lorenz.csv -o lorenz.kalmia\n"
     "kalmia fit lorenz.csv --prior constant-velocity --noise 0.5 --hidden 32 -o lorenz.kalmia\n"
@@ -47,7 +47,7 @@ struct FitCommand {
   CommonOptions common;
 
   bool parse(const Arguments& arguments) {
-    Parser parser("fit", kDescription, kExamples);
+    Parser parser("fit", kFitDescription, kFitExamples);
     parser.positional("DATA", "file of measurements, or configuration (.toml)", input);
     parser.file("-o,--output",
                 "where the model goes (required here, or as output in the configuration)", output);

@@ -15,7 +15,7 @@
 namespace kalmia::cli {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kReproduceDescription =
     "Runs an experiment of the paper: `linear` (Sec. 8.1) or `lorenz` (Sec. 8.2). Every method\n"
     "learns from the beginning of a training trajectory, for several sizes and seeds, and is "
     "scored\n"
@@ -24,7 +24,7 @@ constexpr const char* kDescription =
     "provenance) and trajectories.csv. Complete runs take long: the time left is shown.\n"
     "`audio` (Sec. 8.3) has options of its own: kalmia reproduce audio --help.";
 
-constexpr const char* kExamples =
+constexpr const char* kReproduceExamples =
     "kalmia reproduce --list\n"
     "kalmia reproduce linear --quick\n"
     "kalmia reproduce lorenz --sizes 512 --seeds 1 --methods raw,eks,flow-smoother "
@@ -68,7 +68,7 @@ void print_methods(bool json) {
 void run_reproduce(const Arguments& arguments) {
   if (!arguments.empty() && arguments[0] == "audio")
     return run_reproduce_audio({arguments.begin() + 1, arguments.end()});
-  Parser parser("reproduce", kDescription, kExamples);
+  Parser parser("reproduce", kReproduceDescription, kReproduceExamples);
   std::string experiment;
   bool list = false;
   FieldOptions<ReproduceOptions> fields;

@@ -13,7 +13,7 @@
 namespace kalmia::cli {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kReproduceAudioDescription =
     "Runs the paper's experiment on speech (Sec. 8.3): spoken words with six real noises, and "
     "with\n"
     "one of them each. Methods learn from noisy recordings alone, or say what else they know, and\n"
@@ -21,13 +21,13 @@ constexpr const char* kDescription =
     "tools/fetch_speech_commands.py FOLDER fetches it. The folder --out gets rows.csv and\n"
     "rows.json (with full provenance) as cells are finished; a run begins anew each time.";
 
-constexpr const char* kExamples =
+constexpr const char* kReproduceAudioExamples =
     "kalmia reproduce audio --list\n"
     "kalmia reproduce audio --quick --data speech_commands\n"
     "kalmia reproduce audio --noises white,tap --methods raw,wiener-quiet,recursive-filter "
     "--test 50";
 
-void print_methods(bool json) {
+void print_audio_methods(bool json) {
   Json list = Json::array();
   std::string text;
   for (const AudioMethod& method : audio_methods()) {
@@ -48,7 +48,7 @@ void print_methods(bool json) {
 }  // namespace
 
 void run_reproduce_audio(const Arguments& arguments) {
-  Parser parser("reproduce audio", kDescription, kExamples);
+  Parser parser("reproduce audio", kReproduceAudioDescription, kReproduceAudioExamples);
   bool list = false;
   FieldOptions<AudioOptions> fields;
   CommonOptions common;
@@ -57,7 +57,7 @@ void run_reproduce_audio(const Arguments& arguments) {
   fields.add_to(parser);
   common.add_to(parser, true, true);
   if (!parser.parse(arguments)) return;
-  if (list) return print_methods(common.json);
+  if (list) return print_audio_methods(common.json);
   AudioOptions options = fields.values();
   if (options.out.empty())
     options.out = options.quick ? "reproduce-audio-quick" : "reproduce-audio";

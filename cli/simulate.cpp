@@ -15,13 +15,13 @@
 namespace kalmia::cli {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kSimulateDescription =
     "Simulates a system with known truth and writes measurements, truth and time; or, as the "
     "system\n"
     "`replay`, takes an existing file as the truth. Either way the measurements can then be "
     "spoilt.";
 
-constexpr const char* kExamples =
+constexpr const char* kSimulateExamples =
     "kalmia simulate --list\n"
     "kalmia simulate lorenz --steps 2000 --seed 7 -o lorenz.csv\n"
     "kalmia simulate lorenz --series 8 --steps 500 --missing 0.1 --missing-run 5 -o gaps.npz\n"
@@ -40,7 +40,7 @@ struct SimulateCommand {
   CommonOptions common;
 
   bool parse(const Arguments& arguments) {
-    Parser parser("simulate", kDescription, kExamples);
+    Parser parser("simulate", kSimulateDescription, kSimulateExamples);
     parser.positional("SYSTEM", "name of the system (--list shows them), or replay", system, false);
     parser.file("-o,--output", "where the data go; - or nothing: CSV to standard output", output);
     parser.flag("--list", "list the systems", list);

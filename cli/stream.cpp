@@ -17,7 +17,7 @@
 namespace kalmia::cli {
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kStreamDescription =
     "Filters lines from standard input, v1,v2,... (commas or spaces; empty or NaN: missing; no "
     "header,\n"
     "no time column): the measured values, then the inputs, then, if the model was fitted with\n"
@@ -29,7 +29,7 @@ constexpr const char* kDescription =
     "and\n"
     "there may be millions. Answers are held back only while more input is waiting.";
 
-constexpr const char* kExamples =
+constexpr const char* kStreamExamples =
     "printf '1,2,3\\n1.1,,3.2\\n' | kalmia stream lorenz.kalmia\n"
     "printf 'a 1 2 3\\nb 4 5 6\\na 1.1 2.1 3.1\\n' | kalmia stream lorenz.kalmia --key --json";
 
@@ -87,7 +87,7 @@ struct StreamCommand {
   CommonOptions common;
 
   bool parse(const Arguments& arguments) {
-    Parser parser("stream", kDescription, kExamples);
+    Parser parser("stream", kStreamDescription, kStreamExamples);
     parser.positional("MODEL", "model file made by kalmia fit", model);
     parser.flag("--key", "the first field names the series; the answer begins with it", keyed);
     parser.flag("--no-header", "do not name the answers' columns in a first line", no_header);

@@ -25,13 +25,13 @@ constexpr double kLargestValue = 1e100;
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_field(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
 }
 
-// Cuts the first part off. Precondition: `rest` is trimmed.
+// Cuts the first part off. Precondition: `rest` is trimmed_field.
 std::string_view cut_part(std::string_view& rest, bool commas) {
   const auto end = commas ? std::find(rest.begin(), rest.end(), ',')
                           : std::find_if(rest.begin(), rest.end(), is_space);
@@ -40,9 +40,9 @@ std::string_view cut_part(std::string_view& rest, bool commas) {
   rest.remove_prefix(length);
   if (commas) {
     if (!rest.empty()) rest.remove_prefix(1);
-    return trimmed(part);
+    return trimmed_field(part);
   }
-  rest = trimmed(rest);
+  rest = trimmed_field(rest);
   return part;
 }
 
@@ -84,13 +84,13 @@ double parse_value(std::string_view text, std::size_t column) {
 }  // namespace
 
 std::string_view parse_stream_line(std::string_view line, bool keyed, std::span<double> values) {
-  std::string_view rest = trimmed(line);
+  std::string_view rest = trimmed_field(line);
   const bool commas = rest.find(',') != std::string_view::npos;
   std::string_view key;
   if (keyed) {
     key = cut_part(rest, commas);
     if (key.empty()) throw DataError("no key in front of the values");
-    rest = trimmed(rest);
+    rest = trimmed_field(rest);
   }
   std::fill(values.begin(), values.end(), kMissing);
   // A key alone, or an empty line.

@@ -20,7 +20,7 @@ constexpr int kBatch = 8;
 constexpr std::size_t kFewestPieces = 4;
 constexpr std::size_t kMostPieces = 256;
 // One of so many pieces is held out. They are looked at often, so that not many are.
-constexpr std::size_t kHeldOutEvery = 4, kMostHeldOut = 16;
+constexpr std::size_t kHeldOutEvery = 4, kMostPiecesHeldOut = 16;
 constexpr double kSilence = 1e-5;
 // The rate is low: networks that know speech already must not forget it.
 constexpr double kLearningRate = 1e-3;
@@ -68,7 +68,7 @@ struct Pieces {
 Pieces split(const std::vector<std::vector<float>>& pieces, int window, Stft& stft) {
   Stft own(window);
   std::vector<std::vector<float>> training, held_out;
-  const std::size_t every = std::max(kHeldOutEvery, pieces.size() / kMostHeldOut);
+  const std::size_t every = std::max(kHeldOutEvery, pieces.size() / kMostPiecesHeldOut);
   for (std::size_t i = 0; i < pieces.size(); ++i)
     (i % every == 1 ? held_out : training).push_back(at_rate_of(stft, own, pieces[i]));
   return {gain_data(std::move(training), stft.window()),

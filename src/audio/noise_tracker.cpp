@@ -10,7 +10,7 @@ namespace {
 // The share of all frames. Speech that goes on for seconds leaves fewer pauses than a word does.
 constexpr double kQuietShare = 0.15;
 // There are many quiet frames here, so that few rounds are enough.
-constexpr int kRounds = 2;
+constexpr int kNoiseRounds = 2;
 // A short sound must not be quiet as a whole.
 constexpr int kFewest = 4;
 
@@ -40,7 +40,7 @@ std::vector<float> NoiseTracker::power() const {
   NoisePowerOptions options;
   options.quiet.share = kQuietShare;
   options.quiet.fewest = kFewest;
-  options.rounds = kRounds;
+  options.rounds = kNoiseRounds;
   return noise_power(last_, options);
 }
 

@@ -8,7 +8,7 @@ namespace kalmia::audio {
 namespace {
 
 // Rounds of choosing quiet frames by the spectrum of the last ones.
-constexpr int kRounds = 4;
+constexpr int kQuietRounds = 4;
 // Frames at either end that hold less than a whole window.
 constexpr int kCut = Stft::kOverlap - 1;
 
@@ -65,7 +65,7 @@ std::vector<int> quiet_frames(const Spectrogram& noisy, const QuietOptions& opti
     return smallest(frames, values, count);
   };
   std::vector<int> quiet = choose(energy);
-  for (int round = 0; round < kRounds && options.by == Quiet::Whitened; ++round) {
+  for (int round = 0; round < kQuietRounds && options.by == Quiet::Whitened; ++round) {
     std::vector<float> inverse = mean_power(noisy, quiet);
     for (float& each : inverse) each = 1 / each;
     std::vector<int> next = choose(

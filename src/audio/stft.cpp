@@ -11,10 +11,10 @@
 namespace kalmia::audio {
 namespace {
 
-constexpr int kShortest = 8;
+constexpr int kShortestFrame = 8;
 
 bool is_window(int samples) {
-  if (samples < kShortest || samples % 4 != 0) return false;
+  if (samples < kShortestFrame || samples % 4 != 0) return false;
   for (const int prime : {2, 3, 5, 7, 11})
     while (samples % prime == 0) samples /= prime;
   return samples == 1;
@@ -23,7 +23,7 @@ bool is_window(int samples) {
 }  // namespace
 
 int nearest_window(double samples) {
-  const int near = std::max(kShortest, 4 * static_cast<int>(std::lround(samples / 4)));
+  const int near = std::max(kShortestFrame, 4 * static_cast<int>(std::lround(samples / 4)));
   for (int distance = 0;; distance += 4) {
     if (is_window(near - distance)) return near - distance;
     if (is_window(near + distance)) return near + distance;

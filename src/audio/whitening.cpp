@@ -10,7 +10,7 @@
 namespace kalmia::audio {
 namespace {
 
-constexpr int kRounds = 3;
+constexpr int kWhiteningRounds = 3;
 // White noise that is thought to be in every frame, relative to its power: 40 dB below.
 constexpr double kLoad = 1e-4;
 constexpr std::size_t kFewestFrames = 4;
@@ -77,7 +77,7 @@ Whitening noise_whitening(std::span<const float> noisy, const WhiteningOptions& 
       std::max(kFewestFrames,
                static_cast<std::size_t>(options.share * static_cast<double>(frames.size()))));
   Whitening whitening;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kWhiteningRounds; ++round) {
     std::vector<std::size_t> order_of(frames.size());
     std::iota(order_of.begin(), order_of.end(), std::size_t{0});
     std::stable_sort(order_of.begin(), order_of.end(),

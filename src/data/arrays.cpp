@@ -13,7 +13,7 @@
 namespace kalmia::data {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // What an array is: so many series of so many steps of so many numbers.
 struct Extent {
@@ -179,7 +179,7 @@ class Maker {
       std::vector<double>& y = data_.series[i].y;
       for (std::size_t n = 0; n < y.size(); ++n) {
         const std::size_t at = i * extent_.steps * extent_.dim + n;
-        if (mask->values[per_value ? at : at / extent_.dim] == 0) y[n] = kNaN;
+        if (mask->values[per_value ? at : at / extent_.dim] == 0) y[n] = kMissing;
       }
     }
   }
@@ -299,7 +299,7 @@ PaddedArray padded(const std::vector<int>& lengths, const std::vector<std::size_
   array.values.reserve(values.size() * longest * width);
   for (std::size_t i = 0; i < values.size(); ++i) {
     array.values.insert(array.values.end(), values[i]->begin(), values[i]->end());
-    array.values.resize((i + 1) * longest * width, kNaN);
+    array.values.resize((i + 1) * longest * width, kMissing);
   }
   return array;
 }

@@ -130,7 +130,7 @@ std::string json_text(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void append_number(fmt::memory_buffer& out, double value) {
+void append_json_number(fmt::memory_buffer& out, double value) {
   if (std::isfinite(value))
     fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), value);
   else
@@ -181,11 +181,11 @@ void write_json_lines(const Table& table, AtomicFile& file) {
         if (table.time_kind == TimeKind::Date && !std::isnan(block.t[k]))
           append(out, json_text(iso_text(block.t[k], table.date_style)));
         else
-          append_number(out, block.t[k]);
+          append_json_number(out, block.t[k]);
       }
       for (std::size_t n = 0; n < labels.size(); ++n) {
         next(labels[n]);
-        append_number(out, block.values[k * labels.size() + n]);
+        append_json_number(out, block.values[k * labels.size() + n]);
       }
       append(out, first ? "{}\n" : "}\n");
     }

@@ -10,7 +10,7 @@
 namespace kalmia::data {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::string> names_at(const std::vector<std::string>& names,
                                   const std::vector<int>& columns) {
@@ -90,7 +90,8 @@ void SeriesAssembler::add_time(std::size_t line, const Cell& cell, std::vector<d
   }
   if (data_.time_kind != TimeKind::Number) {
     const std::optional<double> seconds = parse_iso_time(cell.text);
-    if (!seconds && trimmed(cell.text).empty()) check_time(where(line, columns_.time), {}, 0, kNaN);
+    if (!seconds && trimmed(cell.text).empty())
+      check_time(where(line, columns_.time), {}, 0, kNoTime);
     if (!seconds)
       throw DataError(where(line, columns_.time) + ": " + in_quotes(cell.text) +
                       (data_.time_kind == TimeKind::Date ? " is not" : " is neither a number nor") +

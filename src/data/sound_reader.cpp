@@ -20,7 +20,7 @@
 namespace kalmia::data {
 namespace {
 
-struct CloseSound {
+struct CloseDecoder {
   void operator()(SNDFILE* file) const { sf_close(file); }
 };
 
@@ -54,7 +54,7 @@ struct SoundReader::Impl {
   std::string pending;                      // bytes that were read but not used
   std::optional<std::uint64_t> bytes_left;  // none: to the end of the input
   // Everything else.
-  std::unique_ptr<SNDFILE, CloseSound> decoder;
+  std::unique_ptr<SNDFILE, CloseDecoder> decoder;
 
   explicit Impl(const std::string& name) : path(name), source(source_name(name)) {
     if (path == "-")

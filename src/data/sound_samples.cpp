@@ -14,10 +14,6 @@ std::uint64_t little_endian(const char* bytes, int count) {
   return value;
 }
 
-void append(std::uint64_t value, int count, std::string& bytes) {
-  for (int i = 0; i < count; ++i) bytes += static_cast<char>((value >> (8 * i)) & 0xff);
-}
-
 // A whole number of the upper bits: its sign is the highest one's.
 float whole(const char* bytes, int count) {
   const auto upper = static_cast<std::uint32_t>(little_endian(bytes, count) << (8 * (4 - count)));
@@ -43,6 +39,10 @@ float decode(SampleFormat format, const char* bytes) {
 }
 
 }  // namespace
+
+void append_little_endian(std::uint64_t value, int count, std::string& bytes) {
+  for (int i = 0; i < count; ++i) bytes += static_cast<char>((value >> (8 * i)) & 0xff);
+}
 
 int sample_bytes(SampleFormat format) {
   switch (format) {
@@ -73,11 +73,11 @@ std::size_t encode_samples(SampleFormat format, std::span<const float> samples,
   std::size_t cut = 0;
   for (const float sample : samples) {
     if (format == SampleFormat::Float32) {
-      append(std::bit_cast<std::uint32_t>(sample), width, bytes);
+      append_little_endian(std::bit_cast<std::uint32_t>(sample), width, bytes);
       continue;
     }
     if (format == SampleFormat::Float64) {
-      append(std::bit_cast<std::uint64_t>(static_cast<double>(sample)), width, bytes);
+      append_little_endian(std::bit_cast<std::uint64_t>(static_cast<double>(sample)), width, bytes);
       continue;
     }
     const double full = std::ldexp(1.0, 8 * width - 1);
@@ -87,7 +87,8 @@ std::size_t encode_samples(SampleFormat format, std::span<const float> samples,
       ++cut;
     }
     if (format == SampleFormat::UInt8) number += full;
-    append(static_cast<std::uint64_t>(static_cast<std::int64_t>(number)), width, bytes);
+    append_little_endian(static_cast<std::uint64_t>(static_cast<std::int64_t>(number)), width,
+                         bytes);
   }
   return cut;
 }

@@ -1,6 +1,7 @@
 // Samples of sound as bytes, little endian.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,5 +19,8 @@ void decode_samples(SampleFormat format, std::string_view bytes, std::span<float
 /// The nearest whole number; what is beyond full scale is cut to it. Appends to `bytes` and returns
 /// how many samples were cut: none of floats.
 std::size_t encode_samples(SampleFormat format, std::span<const float> samples, std::string& bytes);
+
+/// The lowest `count` bytes of a number.
+void append_little_endian(std::uint64_t value, int count, std::string& bytes);
 
 }  // namespace kalmia::data

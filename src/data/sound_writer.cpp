@@ -15,7 +15,7 @@
 namespace kalmia::data {
 namespace {
 
-struct CloseSound {
+struct CloseEncoder {
   void operator()(SNDFILE* file) const { sf_close(file); }
 };
 
@@ -29,11 +29,11 @@ struct EncodedFile {
 
 EncodedFile& encoded(void* user) { return *static_cast<EncodedFile*>(user); }
 
-sf_count_t file_size(void* user) { return encoded(user).size; }
-sf_count_t tell(void* user) { return encoded(user).at; }
+sf_count_t encoded_size(void* user) { return encoded(user).size; }
+sf_count_t encoded_tell(void* user) { return encoded(user).at; }
 sf_count_t read_nothing(void*, sf_count_t, void*) { return 0; }
 
-sf_count_t seek(sf_count_t offset, int whence, void* user) {
+sf_count_t encoded_seek(sf_count_t offset, int whence, void* user) {
   EncodedFile& file = encoded(user);
   const sf_count_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? file.at : file.size;
   if (from + offset < 0 || from + offset > file.size) return -1;
@@ -94,7 +94,7 @@ struct SoundWriter::Impl {
   std::string bytes;
   AtomicFile file;
   EncodedFile encoded_file{file};
-  std::unique_ptr<SNDFILE, CloseSound> encoder;
+  std::unique_ptr<SNDFILE, CloseEncoder> encoder;
 
   Impl(const std::string& name, const SoundInfo& info)
       : path(name), flac(is_flac(name)), sound(info), file(name) {
@@ -114,7 +114,7 @@ struct SoundWriter::Impl {
                       " samples a second, but FLAC holds 8 and 655350 at most; use .wav");
     if (!file.can_overwrite())
       throw DataError(path + ": FLAC cannot be written into a pipe; use a file, or WAV");
-    SF_VIRTUAL_IO io{&file_size, &seek, &read_nothing, &write_bytes, &tell};
+    SF_VIRTUAL_IO io{&encoded_size, &encoded_seek, &read_nothing, &write_bytes, &encoded_tell};
     encoder.reset(sf_open_virtual(&io, SFM_WRITE, &format, &encoded_file));
     check_encoder(encoder != nullptr);
   }

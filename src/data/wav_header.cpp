@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "data/sound_samples.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::data {
@@ -20,10 +21,6 @@ std::uint64_t number(const std::string& bytes, std::size_t at, int count) {
     value |= std::uint64_t{static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)])}
              << (8 * i);
   return value;
-}
-
-void append(std::uint64_t value, int count, std::string& bytes) {
-  for (int i = 0; i < count; ++i) bytes += static_cast<char>((value >> (8 * i)) & 0xff);
 }
 
 // What ffmpeg, sox, arecord and GStreamer write when they cannot know the length.
@@ -136,17 +133,18 @@ std::string wav_header_bytes(const WavHeader& header) {
   const bool extensible = header.channels > 2;
   const int bits = 8 * sample_bytes(*header.format);
   std::string format;
-  append(extensible ? kExtensible : tag, 2, format);
-  append(static_cast<std::uint64_t>(header.channels), 2, format);
-  append(static_cast<std::uint64_t>(header.rate), 4, format);
-  append(static_cast<std::uint64_t>(header.rate) * header.bytes_per_step(), 4, format);
-  append(header.bytes_per_step(), 2, format);
-  append(static_cast<std::uint64_t>(bits), 2, format);
+  append_little_endian(extensible ? kExtensible : tag, 2, format);
+  append_little_endian(static_cast<std::uint64_t>(header.channels), 2, format);
+  append_little_endian(static_cast<std::uint64_t>(header.rate), 4, format);
+  append_little_endian(static_cast<std::uint64_t>(header.rate) * header.bytes_per_step(), 4,
+                       format);
+  append_little_endian(header.bytes_per_step(), 2, format);
+  append_little_endian(static_cast<std::uint64_t>(bits), 2, format);
   if (extensible) {
-    append(22, 2, format);
-    append(static_cast<std::uint64_t>(bits), 2, format);
-    append(header.speakers, 4, format);
-    append(tag, 2, format);
+    append_little_endian(22, 2, format);
+    append_little_endian(static_cast<std::uint64_t>(bits), 2, format);
+    append_little_endian(header.speakers, 4, format);
+    append_little_endian(tag, 2, format);
     format.append(kFormatGuid, 14);
   }
   // RIFF counts what follows its length.
@@ -155,11 +153,11 @@ std::string wav_header_bytes(const WavHeader& header) {
   const std::uint64_t all = around + data + data % 2;
   const bool known = header.bytes && all < kUnknown;
   std::string bytes = "RIFF";
-  append(known ? all : kUnknown, 4, bytes);
+  append_little_endian(known ? all : kUnknown, 4, bytes);
   bytes += "WAVEfmt ";
-  append(format.size(), 4, bytes);
+  append_little_endian(format.size(), 4, bytes);
   bytes += format + "data";
-  append(known ? data : kUnknown, 4, bytes);
+  append_little_endian(known ? data : kUnknown, 4, bytes);
   return bytes;
 }
 

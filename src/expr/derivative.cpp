@@ -112,7 +112,7 @@ class Chain {
   const Entry entry_;  // a copy: building moves the graph's entries
 };
 
-std::size_t at(Node node) { return static_cast<std::size_t>(node.index); }
+std::size_t place(Node node) { return static_cast<std::size_t>(node.index); }
 
 }  // namespace
 
@@ -126,14 +126,14 @@ Node Graph::derivative(Node node, int symbol) {
     const Chain chain(*this, n);
     // A derivative of zero stops here, before its factor is built in vain.
     const auto add_to_sum = [&](Node operand, auto factor) {
-      const Node t = known[at(operand)];
+      const Node t = known[place(operand)];
       if (!is_constant(t, 0)) sum = add(sum, (chain.*factor)(t));
     };
     if (arity(entry.op) >= 1) add_to_sum(entry.a, &Chain::first);
     if (arity(entry.op) == 2) add_to_sum(entry.b, &Chain::second);
-    known[at(n)] = sum;
+    known[place(n)] = sum;
   }
-  const Node result = known[at(node)];
+  const Node result = known[place(node)];
   derivatives_[symbol] = std::move(known);
   return result;
 }
@@ -145,25 +145,25 @@ std::vector<Node> adjoint(Graph& graph, std::span<const Node> outputs,
   std::vector<bool> depends(graph.size());  // on any of the symbols
   for (const Node n : nodes) {
     const Entry& entry = graph[n];
-    depends[at(n)] = (entry.op == Op::Symbol && entry.symbol < num_symbols) ||
-                     (arity(entry.op) >= 1 && depends[at(entry.a)]) ||
-                     (arity(entry.op) == 2 && depends[at(entry.b)]);
+    depends[place(n)] = (entry.op == Op::Symbol && entry.symbol < num_symbols) ||
+                        (arity(entry.op) >= 1 && depends[place(entry.a)]) ||
+                        (arity(entry.op) == 2 && depends[place(entry.b)]);
   }
   std::vector<Node> d(depends.size(), graph.constant(0));
   for (std::size_t j = 0; j < outputs.size(); ++j)
-    d[at(outputs[j])] = graph.add(d[at(outputs[j])], d_outputs[j]);
+    d[place(outputs[j])] = graph.add(d[place(outputs[j])], d_outputs[j]);
   for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) {
-    const Node t = d[at(*n)];
-    if (!depends[at(*n)] || graph.is_constant(t, 0)) continue;
+    const Node t = d[place(*n)];
+    if (!depends[place(*n)] || graph.is_constant(t, 0)) continue;
     const Entry entry = graph[*n];
     if (entry.op == Op::Symbol) {
       result[static_cast<std::size_t>(entry.symbol)] = t;
       continue;
     }
     const Chain chain(graph, *n);
-    if (depends[at(entry.a)]) d[at(entry.a)] = graph.add(d[at(entry.a)], chain.first(t));
-    if (arity(entry.op) == 2 && depends[at(entry.b)])
-      d[at(entry.b)] = graph.add(d[at(entry.b)], chain.second(t));
+    if (depends[place(entry.a)]) d[place(entry.a)] = graph.add(d[place(entry.a)], chain.first(t));
+    if (arity(entry.op) == 2 && depends[place(entry.b)])
+      d[place(entry.b)] = graph.add(d[place(entry.b)], chain.second(t));
   }
   return result;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using kalman::number_text;
 
-std::string source(const Dataset& rows) {
+std::string source_of_rows(const Dataset& rows) {
   return rows.source.empty() ? "the future inputs" : rows.source;
 }
 
@@ -25,7 +25,7 @@ const Series& rows_after(const Dataset& data, const Series& series, const Datase
           : std::ranges::find_if(rows.series, [&](const Series& o) { return o.key == series.key; });
   const std::string of = series.key.empty() ? "" : " of series \"" + printable(series.key) + "\"";
   if (found == rows.series.end() || found->steps < horizon)
-    throw DataError(source(rows) + ": " +
+    throw DataError(source_of_rows(rows) + ": " +
                     std::to_string(found == rows.series.end() ? 0 : found->steps) + " rows" + of +
                     ", but the horizon is " + std::to_string(horizon) +
                     " steps; each step that is forecast needs a row, in the order of time");
@@ -34,11 +34,11 @@ const Series& rows_after(const Dataset& data, const Series& series, const Datase
 
 void check(const model::ModelDescription& model, const Dataset& data, const Dataset& rows) {
   if (rows.u_names.size() != model.input_names.size())
-    throw DataError(source(rows) + ": " + std::to_string(rows.u_names.size()) +
+    throw DataError(source_of_rows(rows) + ": " + std::to_string(rows.u_names.size()) +
                     " columns of inputs, but the model has " +
                     std::to_string(model.input_names.size()));
   if (rows.time_kind != TimeKind::None && rows.time_kind != data.time_kind)
-    throw DataError(source(rows) + ": the column " + printable(rows.time_name) + " holds " +
+    throw DataError(source_of_rows(rows) + ": the column " + printable(rows.time_name) + " holds " +
                     (rows.time_kind == TimeKind::Date ? "dates" : "times") +
                     ", but the data that it goes on from have " +
                     (data.time_kind == TimeKind::None     ? "no time"
@@ -54,8 +54,8 @@ std::vector<double> ratios(const Dataset& rows, const Series& series, const std:
   double last = series.t.empty() ? std::nan("") : series.t.back();
   for (const double time : t) {
     if (!(time > last) && !std::isnan(last))
-      throw DataError(source(rows) + ": a row has the time " + number_text(time) + " after " +
-                      number_text(last) +
+      throw DataError(source_of_rows(rows) + ": a row has the time " + number_text(time) +
+                      " after " + number_text(last) +
                       ", but the rows follow the last one of the data, and time must rise");
     lengths.push_back(std::isnan(last) ? 1 : (time - last) / dt);
     last = time;
@@ -95,7 +95,7 @@ Future future_of(const model::ModelDescription& model, const SeriesRun& run, con
   for (std::size_t i = 0; i < static_cast<std::size_t>(horizon) * U; ++i) {
     double& value = last[i % U];
     if (given != nullptr && std::isinf(given->u[i]))
-      throw DataError(source(*rows) + ", step " + std::to_string(i / U + 1) + ", column " +
+      throw DataError(source_of_rows(*rows) + ", step " + std::to_string(i / U + 1) + ", column " +
                       printable(rows->u_names[i % U]) + ": the input is infinite");
     if (given != nullptr && !std::isnan(given->u[i])) value = given->u[i];
     future.u.push_back(value);

@@ -10,7 +10,7 @@ namespace kalmia::infer {
 namespace {
 
 // By how many standard deviations of the noise a value is moved.
-constexpr double kStep = 0.25;
+constexpr double kLeakStep = 0.25;
 
 // A value that is moved.
 struct Moved {
@@ -36,7 +36,7 @@ std::vector<Moved> moved_in(const model::LearnedModel<float>& model, std::span<c
       const int end = std::min(k + kLeakStride / runs, pieces[p].steps);
       while (at < end && std::isnan(pieces[p].y[static_cast<std::size_t>(at) * M + c])) ++at;
       if (at == end) continue;
-      moved.push_back({p, at, c, sign * kStep * std::sqrt(model.emission().R()[c * (M + 1)])});
+      moved.push_back({p, at, c, sign * kLeakStep * std::sqrt(model.emission().R()[c * (M + 1)])});
     }
   return moved;
 }

@@ -17,7 +17,7 @@ namespace {
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // This is s of the comment in the header.
-constexpr double kStep = 0.25;
+constexpr double kRiskStep = 0.25;
 
 // Noise of all values (steps x M) of each piece, with covariance R, or as their weights say.
 std::vector<std::vector<double>> draw_noise(const model::LearnedModel<float>& model,
@@ -138,11 +138,11 @@ Risk estimated_risk(const model::LearnedModel<float>& model, std::span<const Pie
         risk.claimed += found.variance[p][i] / R;
       });
     }
-    const Estimated up = moved(kStep), down = moved(-kStep);
+    const Estimated up = moved(kRiskStep), down = moved(-kRiskStep);
     std::size_t value = 0;
     for_each_value([&](std::size_t p, std::size_t i, double R, const Terms& terms) {
-      risk.parts[value++] += terms.slope * noise[p][i] * (up.y[p][i] - down.y[p][i]) / (2 * kStep) /
-                             R / terms.divisor / probes;
+      risk.parts[value++] += terms.slope * noise[p][i] * (up.y[p][i] - down.y[p][i]) /
+                             (2 * kRiskStep) / R / terms.divisor / probes;
     });
   }
   const auto count = static_cast<double>(risk.parts.size());

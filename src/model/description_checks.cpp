@@ -25,12 +25,6 @@ std::string entry(const char* what, std::size_t i) {
   return std::string(what) + "[" + std::to_string(i) + "]";
 }
 
-void require_size(const char* what, std::size_t found, std::size_t needed) {
-  if (found != needed)
-    throw ConfigError(std::string("model: ") + what + " has " + std::to_string(found) +
-                      " numbers, but " + std::to_string(needed) + " are needed");
-}
-
 void require_scales(const char* what, std::span<const double> scales) {
   for (std::size_t i = 0; i < scales.size(); ++i)
     if (!(scales[i] >= 1 / kLargestScale && scales[i] <= kLargestScale))
@@ -124,6 +118,12 @@ void check_theta(const std::vector<double>& theta, const prior::Expert& expert) 
 }
 
 }  // namespace
+
+void require_size(const char* what, std::size_t found, std::size_t needed) {
+  if (found != needed)
+    throw ConfigError(std::string("model: ") + what + " has " + std::to_string(found) +
+                      " numbers, but " + std::to_string(needed) + " are needed");
+}
 
 void check_description(const ModelDescription& d) {
   if (!(d.dt >= 1 / kLargestScale && d.dt <= kLargestScale))

@@ -10,7 +10,7 @@ namespace {
 
 using heads::HeadKind;
 
-constexpr FilterEntry kTable[] = {
+constexpr FilterEntry kFilters[] = {
     {.head = HeadKind::Recursion,
      .name = "recursive",
      .meaning = "how a state follows from the one before"},
@@ -22,16 +22,16 @@ constexpr FilterEntry kTable[] = {
 
 }  // namespace
 
-std::span<const FilterEntry> filter_table() { return kTable; }
+std::span<const FilterEntry> filter_table() { return kFilters; }
 
 const FilterEntry* find_filter(const std::string& name) {
-  const auto* found = std::ranges::find(kTable, std::string_view(name), &FilterEntry::name);
-  return found == std::end(kTable) ? nullptr : found;
+  const auto* found = std::ranges::find(kFilters, std::string_view(name), &FilterEntry::name);
+  return found == std::end(kFilters) ? nullptr : found;
 }
 
 std::string_view filter_name(HeadKind head) {
-  const auto* found = std::ranges::find(kTable, head, &FilterEntry::head);
-  if (found == std::end(kTable)) throw ConfigError("model: its networks describe no filter");
+  const auto* found = std::ranges::find(kFilters, head, &FilterEntry::head);
+  if (found == std::end(kFilters)) throw ConfigError("model: its networks describe no filter");
   return found->name;
 }
 

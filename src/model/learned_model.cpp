@@ -12,12 +12,6 @@
 namespace kalmia::model {
 namespace {
 
-void require_size(const char* what, std::size_t found, std::size_t needed) {
-  if (found != needed)
-    throw ConfigError(std::string("model: ") + what + " has " + std::to_string(found) +
-                      " numbers, but " + std::to_string(needed) + " are needed");
-}
-
 const ModelDescription& checked(const ModelDescription& d) {
   check_description(d);
   return d;
@@ -230,7 +224,7 @@ std::vector<double> LearnedModel<T>::emission_lines(const double* x) const {
 template <typename T>
 void LearnedModel<T>::set_parameters(std::span<const T> parameters) {
   require_size("the parameter block", parameters.size(),
-               static_cast<std::size_t>(architecture_.parameters.size()));
+             static_cast<std::size_t>(architecture_.parameters.size()));
   for (const T value : parameters)
     if (!std::isfinite(value)) throw ConfigError("model: a parameter is not finite");
   parameters_.resize(parameters.size());

@@ -18,7 +18,7 @@ struct NoiseWord {
   decltype(StatedNoise::value) value;
 };
 
-const NoiseWord kWords[] = {
+const NoiseWord kNoiseWords[] = {
     {"auto", "as noise_columns say, else learn", NoiseOfData{}},
     {"learn", "one variance for each channel", LearnedNoise{.full = false}},
     {"learn-full", "a covariance", LearnedNoise{.full = true}},
@@ -59,7 +59,7 @@ std::string what_to_give(const std::string& wrong) {
   std::string text = "give ";
   for (const Choice& each : kNumbers)
     text += std::string(each.meaning) + " (" + std::string(each.name) + "), ";
-  const std::vector<Choice> words = choices_in(std::span<const NoiseWord>(kWords));
+  const std::vector<Choice> words = choices_in(std::span<const NoiseWord>(kNoiseWords));
   return text + name_rule(wrong, words);
 }
 
@@ -126,14 +126,14 @@ NoiseCovariance covariance_of(const std::string& text, const std::vector<std::st
 }  // namespace
 
 std::vector<Choice> noise_forms() {
-  std::vector<Choice> forms = choices_in(std::span<const NoiseWord>(kWords));
+  std::vector<Choice> forms = choices_in(std::span<const NoiseWord>(kNoiseWords));
   forms.insert(forms.end(), std::begin(kNumbers), std::end(kNumbers));
   return forms;
 }
 
 StatedNoise parse_noise(const std::string& text) {
-  const auto* word = std::ranges::find(kWords, std::string_view(text), &NoiseWord::name);
-  if (word != std::end(kWords)) return {text, word->value};
+  const auto* word = std::ranges::find(kNoiseWords, std::string_view(text), &NoiseWord::name);
+  if (word != std::end(kNoiseWords)) return {text, word->value};
   const std::vector<std::string> rows = split(text, ';');
   if (rows.size() == 1) return {text, deviations_of(text)};
   return {text, covariance_of(text, rows)};

@@ -12,7 +12,7 @@ using heads::HeadKind;
 using heads::PosteriorRule;
 using heads::TransitionRule;
 
-constexpr SmootherEntry kTable[] = {
+constexpr SmootherEntry kSmoothers[] = {
     {.kind = SmootherKind::Fused,
      .name = "fused",
      .meaning = "adds the future to the filter, free of leaks",
@@ -64,15 +64,15 @@ void SmootherEntry::set(heads::ArchitectureOptions& options) const {
   options.two_sided = two_sided;
 }
 
-std::span<const SmootherEntry> smoother_table() { return kTable; }
+std::span<const SmootherEntry> smoother_table() { return kSmoothers; }
 
 const SmootherEntry& smoother_entry(SmootherKind kind) {
-  return *std::ranges::find(kTable, kind, &SmootherEntry::kind);
+  return *std::ranges::find(kSmoothers, kind, &SmootherEntry::kind);
 }
 
 const SmootherEntry* find_smoother(const std::string& name) {
-  const auto* found = std::ranges::find(kTable, std::string_view(name), &SmootherEntry::name);
-  return found == std::end(kTable) ? nullptr : found;
+  const auto* found = std::ranges::find(kSmoothers, std::string_view(name), &SmootherEntry::name);
+  return found == std::end(kSmoothers) ? nullptr : found;
 }
 
 SmootherKind smoother_of_name(const std::string& name) {

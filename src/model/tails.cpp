@@ -19,14 +19,14 @@ struct TailsWord {
   Tails value;
 };
 
-constexpr TailsWord kWords[] = {
+constexpr TailsWord kTailsWords[] = {
     {"gaussian", "", GaussianTails{}},
     {"learn", "degrees of freedom that are learned", LearnedTails{}},
 };
 
 constexpr Choice kNumber = {"4", "degrees of freedom of Student's t"};
 
-std::vector<Choice> words() { return choices_in(std::span<const TailsWord>(kWords)); }
+std::vector<Choice> words() { return choices_in(std::span<const TailsWord>(kTailsWords)); }
 
 }  // namespace
 
@@ -37,8 +37,8 @@ std::vector<Choice> tails_forms() {
 }
 
 Tails parse_tails(const std::string& text) {
-  const auto* word = std::ranges::find(kWords, std::string_view(text), &TailsWord::name);
-  if (word != std::end(kWords)) return word->value;
+  const auto* word = std::ranges::find(kTailsWords, std::string_view(text), &TailsWord::name);
+  if (word != std::end(kTailsWords)) return word->value;
   double value = 0;
   const auto [end, error] = fast_float::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && kDegrees.holds(value))

@@ -9,7 +9,7 @@
 namespace kalmia::prior {
 namespace {
 
-constexpr FlowEntry kTable[] = {
+constexpr FlowEntry kFlows[] = {
     {FlowKind::Frozen, "frozen", "a matrix frozen at the state, the paper's"},
     {FlowKind::Taylor, "taylor", "the flow's Taylor series"},
     {FlowKind::Rk4, "rk4", "Runge-Kutta steps"},
@@ -23,22 +23,22 @@ void check_range(const std::string& name, int value, int least, Range range) {
 
 }  // namespace
 
-std::span<const FlowEntry> flow_table() { return kTable; }
+std::span<const FlowEntry> flow_table() { return kFlows; }
 
 std::string_view flow_name(FlowKind flow) {
-  return std::ranges::find(kTable, flow, &FlowEntry::flow)->name;
+  return std::ranges::find(kFlows, flow, &FlowEntry::flow)->name;
 }
 
 const FlowEntry* find_flow(std::string_view name) {
-  const auto* found = std::ranges::find(kTable, name, &FlowEntry::name);
-  return found == std::end(kTable) ? nullptr : found;
+  const auto* found = std::ranges::find(kFlows, name, &FlowEntry::name);
+  return found == std::end(kFlows) ? nullptr : found;
 }
 
 std::optional<FlowKind> flow_of_name(const std::string& name, const std::string& place,
                                      bool matrix) {
   if (name.empty()) return std::nullopt;
   std::vector<Choice> allowed;
-  for (const FlowEntry& each : kTable)
+  for (const FlowEntry& each : kFlows)
     if (matrix || each.flow != FlowKind::Frozen) allowed.push_back({each.name, each.meaning});
   const FlowEntry* found = find_flow(name);
   if (found != nullptr && (matrix || found->flow != FlowKind::Frozen)) return found->flow;

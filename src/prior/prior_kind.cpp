@@ -9,79 +9,82 @@
 namespace kalmia::prior {
 namespace {
 
-using enum PriorKind;
-using enum PriorFamily;
-
-constexpr PriorEntry kTable[] = {
-    {.kind = ConstantPosition,
+constexpr PriorEntry kPriors[] = {
+    {.kind = PriorKind::ConstantPosition,
      .name = "constant-position",
      .meaning = "a random walk",
-     .family = Motion,
+     .family = PriorFamily::Motion,
      .flow_states = 1,
      .automatic = true},
-    {.kind = MeanReverting,
+    {.kind = PriorKind::MeanReverting,
      .name = "mean-reverting",
      .meaning = "with learned damping",
-     .family = Motion,
+     .family = PriorFamily::Motion,
      .flow_states = 1,
      .automatic = true},
-    {.kind = ConstantVelocity,
+    {.kind = PriorKind::ConstantVelocity,
      .name = "constant-velocity",
      .meaning = "",
-     .family = Motion,
+     .family = PriorFamily::Motion,
      .flow_states = 2,
      .automatic = true},
-    {.kind = DampedVelocity,
+    {.kind = PriorKind::DampedVelocity,
      .name = "damped-velocity",
      .meaning = "with learned damping",
-     .family = Motion,
+     .family = PriorFamily::Motion,
      .flow_states = 2,
      .automatic = true},
-    {.kind = ConstantAcceleration,
+    {.kind = PriorKind::ConstantAcceleration,
      .name = "constant-acceleration",
      .meaning = "",
-     .family = Motion,
+     .family = PriorFamily::Motion,
      .flow_states = 3},
-    {.kind = Oscillator,
+    {.kind = PriorKind::Oscillator,
      .name = "oscillator",
      .meaning = "with learned frequency and damping",
-     .family = Motion,
+     .family = PriorFamily::Motion,
      .flow_states = 2},
-    {.kind = Ar, .name = "ar", .meaning = "autoregressive", .family = Motion},
-    {.kind = CoordinatedTurn,
+    {.kind = PriorKind::Ar,
+     .name = "ar",
+     .meaning = "autoregressive",
+     .family = PriorFamily::Motion},
+    {.kind = PriorKind::CoordinatedTurn,
      .name = "coordinated-turn",
      .meaning = "two channels",
-     .family = Physical},
-    {.kind = Lorenz, .name = "lorenz", .meaning = "three channels", .family = Physical},
-    {.kind = LinearMotion,
+     .family = PriorFamily::Physical},
+    {.kind = PriorKind::Lorenz,
+     .name = "lorenz",
+     .meaning = "three channels",
+     .family = PriorFamily::Physical},
+    {.kind = PriorKind::LinearMotion,
      .name = "linear-motion",
      .meaning = "two channels",
-     .family = Physical,
+     .family = PriorFamily::Physical,
      .usual_departure = 0.01},
     {.kind = PriorKind::None,
      .name = "none",
      .meaning = "a map that is learned",
-     .family = Free,
+     .family = PriorFamily::Free,
      .usual_departure = 1},
     {.kind = PriorKind::System,
      .name = "system",
      .meaning = "your own equations",
-     .family = Written},
+     .family = PriorFamily::Written},
 };
 
 }  // namespace
 
-std::span<const PriorEntry> prior_table() { return kTable; }
+std::span<const PriorEntry> prior_table() { return kPriors; }
 
 const PriorEntry& prior_entry(PriorKind kind) {
-  return *std::ranges::find(kTable, kind, &PriorEntry::kind);
+  return *std::ranges::find(kPriors, kind, &PriorEntry::kind);
 }
 
 std::string prior_name(PriorKind kind) { return std::string(prior_entry(kind).name); }
 
 const PriorEntry* find_prior(std::string_view name) {
-  const auto* found = std::ranges::find(kTable, name, &PriorEntry::name);
-  return found == std::end(kTable) ? nullptr : found;
+  const auto* found = std::ranges::find(kPriors, name, &PriorEntry::name);
+  return found == std::end(kPriors) ? nullptr : found;
 }
 
 PriorKind prior_of_name(std::string_view name) {
@@ -92,7 +95,7 @@ PriorKind prior_of_name(std::string_view name) {
 
 std::vector<PriorKind> automatic_priors(std::size_t channels) {
   std::vector<PriorKind> priors;
-  for (const PriorEntry& each : kTable)
+  for (const PriorEntry& each : kPriors)
     if (each.automatic && static_cast<std::size_t>(each.flow_states) * channels <= kMostStates)
       priors.push_back(each.kind);
   return priors;

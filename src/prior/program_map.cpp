@@ -7,7 +7,7 @@
 namespace kalmia::prior {
 namespace {
 
-constexpr int kLanes = lanes::kLineLanes<double>;
+constexpr int kMapLanes = lanes::kLineLanes<double>;
 
 Nodes joined(Nodes a, const Nodes& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -29,16 +29,16 @@ ProgramMap::ProgramMap(const expr::Graph& graph, const Symbols& symbols, const L
 void ProgramMap::forward(const kalman::MapPoint& at, double* F, double* e, double* scratch) const {
   const int N = state_dim();
   const double* outputs = program_.forward(at, scratch);
-  std::copy_n(outputs, N * N * kLanes, F);
-  std::copy_n(outputs + N * N * kLanes, N * kLanes, e);
+  std::copy_n(outputs, N * N * kMapLanes, F);
+  std::copy_n(outputs + N * N * kMapLanes, N * kMapLanes, e);
 }
 
 void ProgramMap::backward(const kalman::MapPoint& at, const double* d_F, const double* d_e,
                           double* d_x, double* d_theta, double* scratch) const {
   const int N = state_dim();
   double* d_outputs = program_.d_outputs(scratch);
-  std::copy_n(d_F, N * N * kLanes, d_outputs);
-  std::copy_n(d_e, N * kLanes, d_outputs + N * N * kLanes);
+  std::copy_n(d_F, N * N * kMapLanes, d_outputs);
+  std::copy_n(d_e, N * kMapLanes, d_outputs + N * N * kMapLanes);
   program_.backward(at, d_x, d_theta, scratch);
 }
 
@@ -49,15 +49,15 @@ ProgramEmission::ProgramEmission(expr::Graph& graph, const Symbols& symbols, con
 void ProgramEmission::forward(const kalman::MapPoint& at, double* y, double* H,
                               double* scratch) const {
   const double* outputs = program_.forward(at, scratch);
-  std::copy_n(outputs, meas_dim_ * kLanes, y);
-  std::copy_n(outputs + meas_dim_ * kLanes, meas_dim_ * state_dim() * kLanes, H);
+  std::copy_n(outputs, meas_dim_ * kMapLanes, y);
+  std::copy_n(outputs + meas_dim_ * kMapLanes, meas_dim_ * state_dim() * kMapLanes, H);
 }
 
 void ProgramEmission::backward(const kalman::MapPoint& at, const double* d_y, const double* d_H,
                                double* d_x, double* d_theta, double* scratch) const {
   double* d_outputs = program_.d_outputs(scratch);
-  std::copy_n(d_y, meas_dim_ * kLanes, d_outputs);
-  std::copy_n(d_H, meas_dim_ * state_dim() * kLanes, d_outputs + meas_dim_ * kLanes);
+  std::copy_n(d_y, meas_dim_ * kMapLanes, d_outputs);
+  std::copy_n(d_H, meas_dim_ * state_dim() * kMapLanes, d_outputs + meas_dim_ * kMapLanes);
   program_.backward(at, d_x, d_theta, scratch);
 }
 

@@ -19,7 +19,7 @@ using audio::Spectrogram;
 constexpr int kWindow = 512;
 // Of the clean predictor; and utterances that it is tuned on, at most.
 constexpr int kSpeechOrder = 8;
-constexpr std::size_t kTuning = 32;
+constexpr std::size_t kTuningUtterances = 32;
 // Series in one call of the classical filter, whose results take 8 bytes x order x steps each.
 constexpr std::size_t kTogether = 16;
 
@@ -93,8 +93,8 @@ double tuned(const std::function<double(double q)>& error, double low, double hi
 // entry that is not zero, then all.
 LinearModel supervised_model(const Sounds& noisy, const Sounds& clean, int threads) {
   const auto first = [](const Sounds& all) {
-    return Sounds(all.begin(),
-                  all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kTuning)));
+    return Sounds(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(
+                                                 std::min(all.size(), kTuningUtterances)));
   };
   const Sounds mine = first(noisy), truth = first(clean);
   const audio::Whitening speech =
@@ -178,7 +178,7 @@ AudioTask supervised_kalman_audio() {
                    true,
                    {},
                    "order " + std::to_string(kSpeechOrder) + ", tuned on " +
-                       std::to_string(kTuning) + " utterances"}};
+                       std::to_string(kTuningUtterances) + " utterances"}};
   task.knows = true;
   task.cost = [](const AudioOptions& options) { return 3 + seconds_of(options, 0.01); };
   task.run = [](const AudioWork& work) {

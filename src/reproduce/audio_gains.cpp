@@ -25,7 +25,7 @@ struct Networks {
   bool kept = false;  // they beat the Wiener filter on what was held out
 };
 
-constexpr int kUpdates = 4000, kQuickUpdates = 60;
+constexpr int kUpdates = 4000, kQuickGainUpdates = 60;
 // For `kalmia denoise --model`.
 constexpr const char* kNetworksFile = "speech.kalmia-gains";
 
@@ -41,7 +41,7 @@ Networks trained(const AudioPreparation& given) {
   const auto model = std::make_shared<GainModel>(sizes, given.seed);
   NoisySpeech noisy = given.noisy("combined");
   audio::GainTraining training;
-  training.updates = given.quick ? kQuickUpdates : kUpdates;
+  training.updates = given.quick ? kQuickGainUpdates : kUpdates;
   training.seed = given.seed;
   ThreadTeam team(given.threads);
   const train::LoopResult result =

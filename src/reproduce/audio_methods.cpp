@@ -70,7 +70,7 @@ AudioTask recursive_plain() {
 }
 
 // The same methods on recordings whose noise was made white first.
-AudioTask recurrent() {
+AudioTask recurrent_audio() {
   return fitted_audio(
       recurrent_options(), Levelled::Whitened,
       {{{"recurrent-filter", "recurrent-plain after the noise was made white", true, false},
@@ -79,7 +79,7 @@ AudioTask recurrent() {
 }
 
 // One fit for three methods.
-AudioTask recursive() {
+AudioTask recursive_audio() {
   FitOptions options = sample_by_sample();
   options.model.smoother = "fused";
   return fitted_audio(
@@ -97,9 +97,9 @@ AudioTask recursive() {
 }  // namespace
 
 std::vector<AudioTask> audio_tasks() {
-  return {raw_audio(),         kalman(),      recurrent_plain(),    recursive_plain(),
-          recurrent(),         recursive(),   wiener_quiet_audio(), wiener_known_audio(),
-          noise_model_audio(), gains_audio(), wiener_oracle_audio()};
+  return {raw_audio(),         kalman(),          recurrent_plain(),    recursive_plain(),
+          recurrent_audio(),   recursive_audio(), wiener_quiet_audio(), wiener_known_audio(),
+          noise_model_audio(), gains_audio(),     wiener_oracle_audio()};
 }
 
 std::vector<AudioTask> audio_tasks_with(const std::vector<std::string>& names) {

@@ -14,7 +14,7 @@ namespace {
 
 // The figures of a row: (name, value).
 template <typename Row, typename Visitor>
-void visit_figures(Row& row, Visitor&& visit) {
+void visit_audio_figures(Row& row, Visitor&& visit) {
   visit("mse", row.mse);
   visit("median_mse", row.median_mse);
   visit("ratio", row.ratio);
@@ -24,7 +24,7 @@ void visit_figures(Row& row, Visitor&& visit) {
 }
 
 template <typename Row, typename Visitor>
-void visit_extras(Row& row, Visitor&& visit) {
+void visit_audio_extras(Row& row, Visitor&& visit) {
   visit("paper_mse", row.paper_mse);
   visit("held_out", row.held_out);
 }
@@ -68,8 +68,8 @@ const AudioRow* find(const AudioReproduction& result, const std::string& method,
 using Figure = std::function<std::optional<double>(const AudioRow&)>;
 
 // A line for each method, a column for each noise.
-std::string table(const AudioReproduction& result, const std::string& title, int digits,
-                  const Figure& figure) {
+std::string audio_table(const AudioReproduction& result, const std::string& title, int digits,
+                        const Figure& figure) {
   std::size_t width = 0;
   for (const AudioMethod& method : result.methods) width = std::max(width, method.name.size());
   std::string text = title + "\n  " + std::string(width + 1, ' ');
@@ -88,7 +88,7 @@ std::string table(const AudioReproduction& result, const std::string& title, int
   return text;
 }
 
-Json options_json(const AudioOptions& options) {
+Json audio_options_json(const AudioOptions& options) {
   return {{"quick", options.quick},       {"data", options.data},
           {"noises", options.noises},     {"methods", options.methods},
           {"training", options.training}, {"validation", options.validation},
@@ -144,10 +144,10 @@ Json audio_row_json(const AudioRow& row) {
   const auto put = [&json](const char* name, const std::optional<double>& value) {
     json[name] = optional_json(value);
   };
-  visit_figures(row, put);
+  visit_audio_figures(row, put);
   json["seconds"] = row.seconds;
   json["self_supervised"] = row.self_supervised;
-  visit_extras(row, put);
+  visit_audio_extras(row, put);
   if (row.networks_kept) json["networks_kept"] = *row.networks_kept;
   if (!row.error.empty()) json["error"] = row.error;
   return json;
@@ -155,7 +155,7 @@ Json audio_row_json(const AudioRow& row) {
 
 Json audio_json(const AudioReproduction& result) {
   Json provenance = build_json();
-  provenance["options"] = options_json(result.options);
+  provenance["options"] = audio_options_json(result.options);
   provenance["threads"] = result.options.threads > 0 ? result.options.threads : hardware_threads();
   provenance["utterances"] = {
       {"training", result.training}, {"validation", result.validation}, {"test", result.test}};
@@ -173,18 +173,18 @@ std::string audio_csv(const std::vector<AudioRow>& rows) {
   std::string text = "method,noise,self_supervised,raw_mse";
   const AudioRow none;
   const auto name_of = [&text](const char* name, const auto&) { text += fmt::format(",{}", name); };
-  visit_figures(none, name_of);
+  visit_audio_figures(none, name_of);
   text += ",seconds";
-  visit_extras(none, name_of);
+  visit_audio_extras(none, name_of);
   text += ",networks_kept,error\n";
   for (const AudioRow& row : rows) {
     const auto put = [&text](const char*, const std::optional<double>& value) {
       text += value && std::isfinite(*value) ? fmt::format(",{}", *value) : ",";
     };
     text += fmt::format("{},{},{},{}", row.method, row.noise, row.self_supervised, row.raw_mse);
-    visit_figures(row, put);
+    visit_audio_figures(row, put);
     text += fmt::format(",{}", row.seconds);
-    visit_extras(row, put);
+    visit_audio_extras(row, put);
     text += row.networks_kept ? fmt::format(",{}", *row.networks_kept) : ",";
     text += fmt::format(",{}\n", csv_text(row.error));
   }
@@ -196,21 +196,22 @@ std::string audio_text(const AudioReproduction& result) {
       fmt::format("audio: {} utterances to learn from, {} to choose by, {} to score; {:.0f} s\n\n",
                   result.training, result.validation, result.test, result.seconds);
   if (!result.complete) text += "stopped on the way: what is missing is marked -\n\n";
-  text += table(result, "Error over that of the recordings (mean square where speech is heard)", 3,
-                [](const AudioRow& row) { return row.ratio; });
+  text +=
+      audio_table(result, "Error over that of the recordings (mean square where speech is heard)",
+                  3, [](const AudioRow& row) { return row.ratio; });
   text += "  * knows clean speech, or the noise alone; others see noisy recordings only\n";
-  text += table(result, "\nMean square error (utterances have unit variance)", 3,
-                [](const AudioRow& row) { return row.mse; });
+  text += audio_table(result, "\nMean square error (utterances have unit variance)", 3,
+                      [](const AudioRow& row) { return row.mse; });
   const bool any = std::any_of(result.rows.begin(), result.rows.end(),
                                [](const AudioRow& row) { return row.paper_mse.has_value(); });
   if (any)
-    text +=
-        table(result, "\nThe paper's (it does not say how loud its noise is; 0.25 is our guess)", 3,
-              [](const AudioRow& row) { return row.paper_mse; });
-  text += table(result, "\nGain of the scale-invariant signal-to-distortion ratio, dB", 1,
-                [](const AudioRow& row) { return row.si_sdr_gain_db; });
-  text += table(result, "\nSeconds (with what a method shares)", 0,
-                [](const AudioRow& row) { return std::optional(row.seconds); });
+    text += audio_table(result,
+                        "\nThe paper's (it does not say how loud its noise is; 0.25 is our guess)",
+                        3, [](const AudioRow& row) { return row.paper_mse; });
+  text += audio_table(result, "\nGain of the scale-invariant signal-to-distortion ratio, dB", 1,
+                      [](const AudioRow& row) { return row.si_sdr_gain_db; });
+  text += audio_table(result, "\nSeconds (with what a method shares)", 0,
+                      [](const AudioRow& row) { return std::optional(row.seconds); });
   std::string errors;
   for (const AudioRow& row : result.rows)
     if (!row.error.empty()) errors += fmt::format("{}, {}: {}\n", row.method, row.noise, row.error);

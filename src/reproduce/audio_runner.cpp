@@ -16,9 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Between two calls of the progress function, at least.
-constexpr double kPause = 0.5;
+constexpr double kReportPause = 0.5;
 
-double seconds_since(Clock::time_point start) {
+double elapsed_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -86,7 +86,7 @@ class AudioRunner {
       } catch (const NumericalError& e) {
         failed_.emplace_back(task, e.what());
       }
-      prepared_seconds_[task] = seconds_since(start);
+      prepared_seconds_[task] = elapsed_since(start);
     }
   }
 
@@ -118,14 +118,14 @@ class AudioRunner {
     double seconds = 0;
     try {
       const std::vector<AudioOutcome> outcomes = outcomes_of(cell, mixture);
-      seconds = seconds_since(start);
+      seconds = elapsed_since(start);
       for (std::size_t m = 0; m < rows.size() && !stopped_; ++m) {
         rows[m] = audio_row(outcomes[m].estimates, mixture.noisy.test, *mixture.known.test);
         rows[m].held_out = outcomes[m].held_out;
         rows[m].networks_kept = outcomes[m].networks_kept;
       }
     } catch (const NumericalError& e) {
-      seconds = seconds_since(start);
+      seconds = elapsed_since(start);
       AudioRow failed = audio_row(mixture.noisy.test, mixture.noisy.test, *mixture.known.test);
       const double raw = failed.raw_mse;
       failed = {};
@@ -177,7 +177,7 @@ class AudioRunner {
   bool go_on() {
     if (stopped_) return false;
     std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock && seconds_since(reported_) >= kPause) report();
+    if (lock && elapsed_since(reported_) >= kReportPause) report();
     return !stopped_;
   }
 
@@ -193,7 +193,7 @@ class AudioRunner {
       if (cell.stage == AudioCell::Waiting) waiting.push_back(cell.cost);
       if (cell.stage == AudioCell::Finished) done += cell.cost;
       if (cell.stage != AudioCell::Running) continue;
-      const double elapsed = seconds_since(cell.begun);
+      const double elapsed = elapsed_since(cell.begun);
       running.push_back({cell.cost, elapsed});
       done += std::min(elapsed, 0.95 * cell.cost);
     }
@@ -201,7 +201,7 @@ class AudioRunner {
     now.finished = finished_;
     now.cells = static_cast<int>(cells_.size());
     now.share = all > 0 ? done / all : 1;
-    now.seconds = seconds_since(start_);
+    now.seconds = elapsed_since(start_);
     now.seconds_left = time_left_.seconds(running, waiting);
     now.last = last_;
     if (!progress_(now)) stopped_ = true;

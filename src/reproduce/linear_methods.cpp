@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kPerAxis = 3;
 // Clean steps that the covariance is tuned on, at most.
-constexpr int kTuning = 16384;
+constexpr int kLinearTuning = 16384;
 
 Outcome filtered(const LinearModel& model, const Dataset& test) {
   return outcome_of(
@@ -89,10 +89,10 @@ Task first_order() {
   task.methods = {{"kalman-first-order",
                    "Kalman filter, first-order map, covariance tuned on clean data", false, false,
                    true, 0.241}};
-  task.settings = "tuned on " + std::to_string(kTuning) + " steps";
-  task.cost = [](int n, int test) { return 0.1 + 3e-5 * std::min(n, kTuning) + 4e-6 * test; };
+  task.settings = "tuned on " + std::to_string(kLinearTuning) + " steps";
+  task.cost = [](int n, int test) { return 0.1 + 3e-5 * std::min(n, kLinearTuning) + 4e-6 * test; };
   task.run = [](const Work& work) {
-    const Dataset clean = first_steps(work.data->training, std::min(work.n, kTuning));
+    const Dataset clean = first_steps(work.data->training, std::min(work.n, kLinearTuning));
     return std::vector{filtered(supervised_model(clean), work.data->test)};
   };
   return task;
@@ -111,7 +111,7 @@ Task optimal() {
 }
 
 // The paper's prior knowledge: the first-order map and the noise.
-FitOptions expert() {
+FitOptions linear_expert() {
   FitOptions options;
   options.model.prior = "linear-motion";
   options.model.noise = "0.5";
@@ -121,7 +121,7 @@ FitOptions expert() {
 // No knowledge of the system. Its likelihood sees positions alone: of the other states it can say
 // no more than their mean.
 Task recurrent() {
-  FitOptions options = expert();
+  FitOptions options = linear_expert();
   options.model.prior = "constant-position";
   options.model.filter = "recurrent";
   return fitted_task(options,
@@ -134,13 +134,13 @@ Task recurrent() {
 
 Task recursive() {
   return fitted_task(
-      expert(),
+      linear_expert(),
       {{{"recursive-filter", "first-order map and networks", true, false, true, 0.161}, "", 0}},
       3.5, 2.2e-4);
 }
 
 Task static_stage() {
-  FitOptions options = expert();
+  FitOptions options = linear_expert();
   options.model.hidden = 0;
   return fitted_task(options,
                      {{{"static-filter",
@@ -154,8 +154,8 @@ Task static_stage() {
                      1.5, 9e-5);
 }
 
-Task flow() {
-  FitOptions options = expert();
+Task linear_flow() {
+  FitOptions options = linear_expert();
   options.model.integration.order = 12;
   options.model.departure = 0;
   options.model.hidden = 0;
@@ -168,7 +168,8 @@ Task flow() {
 }  // namespace
 
 std::vector<Task> linear_tasks() {
-  return {raw_task(), first_order(), optimal(), recurrent(), recursive(), static_stage(), flow()};
+  return {raw_task(),  first_order(),  optimal(),    recurrent(),
+          recursive(), static_stage(), linear_flow()};
 }
 
 }  // namespace kalmia::reproduction

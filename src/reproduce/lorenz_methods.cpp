@@ -18,7 +18,7 @@ constexpr int kStates = 3;
 // Time between steps (the paper's).
 constexpr double kStep = 0.05;
 // Clean steps that a covariance is tuned on, at most.
-constexpr int kTuning = 4096;
+constexpr int kLorenzTuning = 4096;
 // Substeps of the flow: of a model, and of what counts as exact.
 constexpr int kSubsteps = 2, kExactSubsteps = 20;
 
@@ -99,10 +99,10 @@ Task extended_smoother(const char* name, const char* description, bool in_paper,
                        const prior::ExpertSpec& spec) {
   Task task;
   task.methods = {{name, description, false, true, in_paper, {}}};
-  task.settings = "tuned on " + std::to_string(kTuning) + " steps";
-  task.cost = [](int n, int test) { return 0.1 + 4e-4 * std::min(n, kTuning) + 1e-5 * test; };
+  task.settings = "tuned on " + std::to_string(kLorenzTuning) + " steps";
+  task.cost = [](int n, int test) { return 0.1 + 4e-4 * std::min(n, kLorenzTuning) + 1e-5 * test; };
   task.run = [spec](const Work& work) {
-    const Dataset clean = first_steps(work.data->training, std::min(work.n, kTuning));
+    const Dataset clean = first_steps(work.data->training, std::min(work.n, kLorenzTuning));
     const Dataset& test = work.data->test;
     return std::vector{
         smoothed(extended_rts_smoother(supervised_model(map_of(spec), clean), measurements(test)),
@@ -127,7 +127,7 @@ Task floor() {
 }
 
 // The paper's prior knowledge: the second-order map with A frozen, and the noise.
-FitOptions expert() {
+FitOptions lorenz_expert() {
   FitOptions options;
   options.model.prior = "lorenz";
   options.model.noise = "0.5";
@@ -136,7 +136,7 @@ FitOptions expert() {
 
 // No knowledge of the system.
 Task recurrent_smoother() {
-  FitOptions options = expert();
+  FitOptions options = lorenz_expert();
   options.model.prior = "constant-position";
   options.model.filter = options.model.smoother = "recurrent";
   options.model.keep_smoother = true;
@@ -151,7 +151,7 @@ Task recurrent_smoother() {
 // The paper's two ways to add y[k]: to the prediction (App. A), or with the state before held fixed
 // (its last appendix).
 Task recursive_smoother(const std::string& kind, const std::string& posterior) {
-  FitOptions options = expert();
+  FitOptions options = lorenz_expert();
   options.model.smoother = kind;
   options.model.keep_smoother = true;
   return fitted_task(options,
@@ -167,7 +167,7 @@ Task recursive_smoother(const std::string& kind, const std::string& posterior) {
 }
 
 Task recursive_filter() {
-  FitOptions options = expert();
+  FitOptions options = lorenz_expert();
   options.model.smoother = "fused";
   return fitted_task(
       options,
@@ -187,7 +187,7 @@ std::vector<FittedOutput> filter_and_smoother(const std::string& name, const std
 }
 
 Task polynomial() {
-  FitOptions options = expert();
+  FitOptions options = lorenz_expert();
   options.model.departure_degree = 4;
   options.model.hidden = 0;
   return fitted_task(options,
@@ -196,7 +196,7 @@ Task polynomial() {
 }
 
 Task polynomial_fused() {
-  FitOptions options = expert();
+  FitOptions options = lorenz_expert();
   options.model.departure_degree = 4;
   options.model.smoother = "fused";
   options.model.keep_smoother = true;  // for comparison
@@ -216,8 +216,8 @@ Task polynomial_fused() {
   return task;
 }
 
-Task flow() {
-  FitOptions options = expert();
+Task lorenz_flow() {
+  FitOptions options = lorenz_expert();
   options.model.integration.flow = "rk4";
   options.model.integration.substeps = kSubsteps;
   options.model.hidden = 0;
@@ -231,7 +231,7 @@ Task flow() {
 
 // The flow of the second-order series and its derivative, in place of the frozen matrix.
 Task second_order_flow() {
-  FitOptions options = expert();
+  FitOptions options = lorenz_expert();
   options.model.integration.flow = "taylor";
   options.model.departure_degree = 4;
   options.model.hidden = 0;
@@ -276,7 +276,7 @@ std::vector<Task> lorenz_tasks() {
           polynomial(),
           polynomial_fused(),
           second_order_flow(),
-          flow(),
+          lorenz_flow(),
           parameters(),
           floor()};
 }

@@ -45,7 +45,7 @@ void make_folder(const std::string& folder) {
                   "); give another folder with --out");
 }
 
-void write_files(const AudioReproduction& result) {
+void write_audio_files(const AudioReproduction& result) {
   if (result.options.out.empty()) return;
   const auto write = [&result](const char* name, const std::string& content) {
     write_file_atomically((fs::path(result.options.out) / name).string(), content);
@@ -121,7 +121,7 @@ AudioReproduction reproduce_audio(const AudioOptions& given,
     result.rows = std::move(rows);
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    write_files(result);
+    write_audio_files(result);
   };
   AudioRun run = run_audio(tasks, mixer, options, progress, take);
   result.complete = run.complete;

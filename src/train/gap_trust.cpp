@@ -16,7 +16,7 @@ using kalman::row_at;
 // Runs of steps that are shown, and runs after each that are hidden, over and over.
 constexpr int kRuns[][2] = {{32, 8}, {32, 24}, {64, 64}};
 // More steps than this would hardly change the choice.
-constexpr int kMostSteps = 1 << 14;
+constexpr int kMostGapSteps = 1 << 14;
 
 // Pieces with values hidden in runs.
 struct HiddenData {
@@ -26,7 +26,7 @@ struct HiddenData {
   HiddenData(const ScaledData& data, const Split& split) {
     for (const HeldOut& each : split.held_out) whole.push_back(data.piece(each.stretch));
     for (const Stretch& each : split.training) whole.push_back(data.piece(each));
-    whole = infer::first_steps(whole, kMostSteps);
+    whole = infer::first_steps(whole, kMostGapSteps);
     const auto M = static_cast<std::ptrdiff_t>(data.meas_dim());
     for (const infer::Piece& piece : whole) {
       std::vector<double>& values = y.emplace_back(piece.y, piece.y + piece.steps * M);

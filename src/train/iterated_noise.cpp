@@ -10,11 +10,11 @@ namespace {
 
 // Pieces are long, so that how they start hardly counts; there are enough of them that the
 // likelihoods of two shares differ by more than chance.
-constexpr int kPiece = 2048;
-constexpr int kMostSteps = 1 << 15;
+constexpr int kIteratedPiece = 2048;
+constexpr int kMostIteratedSteps = 1 << 15;
 // Passes to settle at the filter's noise, and at each smaller one.
 constexpr int kFirstPasses = 10;
-constexpr int kPasses = 4;
+constexpr int kIteratedPasses = 4;
 constexpr int kMostCuts = 8;
 constexpr double kCut = 1.0 / 3;
 
@@ -22,8 +22,9 @@ std::vector<infer::Piece> pieces_of(const ScaledData& data, const std::vector<St
   std::vector<infer::Piece> pieces;
   int steps = 0;
   for (const Stretch& stretch : stretches)
-    for (int from = stretch.begin; from < stretch.end && steps < kMostSteps; from += kPiece) {
-      const Stretch part{stretch.series, from, std::min(stretch.end, from + kPiece)};
+    for (int from = stretch.begin; from < stretch.end && steps < kMostIteratedSteps;
+         from += kIteratedPiece) {
+      const Stretch part{stretch.series, from, std::min(stretch.end, from + kIteratedPiece)};
       pieces.push_back(data.piece(part));
       steps += part.steps();
     }
@@ -47,7 +48,7 @@ double find_iterated_noise(const model::LearnedModel<float>& model, const Scaled
     for (int cut = 0; cut < kMostCuts; ++cut) {
       noise *= kCut;
       const double nll =
-          infer::refine_pass(model, pieces, pass, {kPasses, noise, noise}, team, name);
+          infer::refine_pass(model, pieces, pass, {kIteratedPasses, noise, noise}, team, name);
       if (!(nll < least)) break;
       least = nll;
       best = noise;

@@ -8,7 +8,7 @@
 namespace kalmia::train {
 namespace {
 
-constexpr std::ptrdiff_t kMostSteps = 1 << 16;
+constexpr std::ptrdiff_t kMostStartSteps = 1 << 16;
 // Of the mean square about the centre at least this share is not noise.
 constexpr double kLeastShare = 0.1;
 
@@ -75,7 +75,7 @@ std::vector<double> deviations_from_centre(const model::FeatureSpec& features,
                                            const std::vector<Stretch>& training, bool two_sided) {
   const auto M = static_cast<std::size_t>(features.meas_dim());
   std::vector<double> square(M), count(M);
-  std::ptrdiff_t left = kMostSteps;
+  std::ptrdiff_t left = kMostStartSteps;
   for (const Stretch& stretch : training) {
     for (int k = stretch.begin + 1; k + 1 < stretch.end && left > 0; ++k, --left)
       for (std::size_t c = 0; c < M; ++c) {

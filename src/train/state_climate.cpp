@@ -17,7 +17,7 @@ using kalman::row_at;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // More steps than this would hardly change the moments.
-constexpr int kMostSteps = 1 << 16;
+constexpr int kMostClimateSteps = 1 << 16;
 // Numbers that have less than this share of the variance of others are constants.
 constexpr double kTiny = 1e-12;
 
@@ -158,7 +158,7 @@ model::StateClimate find_climate(const model::LearnedModel<float>& model, const 
                                  const std::vector<Stretch>& training, ThreadTeam& team) {
   std::vector<infer::Piece> pieces;
   for (const Stretch& stretch : training) pieces.push_back(data.piece(stretch));
-  pieces = infer::first_steps(pieces, kMostSteps);
+  pieces = infer::first_steps(pieces, kMostClimateSteps);
   infer::FilterPass pass;
   try {
     const auto name = [](int) { return std::string("the training data"); };

@@ -21,7 +21,7 @@ namespace {
 // Series are cut into segments that run side by side, each from the initial state: long enough that
 // how they start hardly counts.
 constexpr int kSegment = 512;
-constexpr int kMostSteps = 1 << 16;
+constexpr int kMostStaticSteps = 1 << 16;
 // A search for many variables goes most of its way on a part of the data: it costs less there, and
 // what it learns of the curvature goes with it.
 constexpr int kFirstSteps = 1 << 13;
@@ -75,7 +75,7 @@ std::vector<Stretch> segments_of(const std::vector<Stretch>& training) {
   for (const Stretch& stretch : training)
     for (int from = stretch.begin; from < stretch.end; from += kSegment)
       all.push_back({stretch.series, from, std::min(stretch.end, from + kSegment)});
-  return thinned(all, kMostSteps);
+  return thinned(all, kMostStaticSteps);
 }
 
 // Where the search starts: each channel's step is shared out between measurement noise and the

@@ -35,7 +35,7 @@ const char* name_of(StopReason reason) {
 }
 
 template <typename Options>
-Json fields(const Options& options) {
+Json fields_json(const Options& options) {
   Json json = Json::object();
   visit_fields(options, [&](const char* name, const auto& value, const char*, const auto&...) {
     json[name] = value;
@@ -211,9 +211,9 @@ std::string message_of(const TrainOptions& options, const FitSummary& summary) {
 }
 
 std::string stored_summary_json(const FitOptions& options, const FitSummary& summary) {
-  Json train = fields(options.train);
+  Json train = fields_json(options.train);
   train.erase("threads");
-  const Json json = {{"model", fields(options.model)},
+  const Json json = {{"model", fields_json(options.model)},
                      {"train", train},
                      {"summary", SummaryWriter(false)(summary)}};
   return json.dump();
