@@ -29,11 +29,12 @@
 
 #include <algorithm>
 
+#include "engine/decoder_pass-inl.h"
 #include "engine/network_pass-inl.h"
 #include "engine/tape-inl.h"
-#include "nn/mlp-inl.h"
 
 HWY_BEFORE_NAMESPACE();
+namespace kalmia::nn::HWY_NAMESPACE {}  // each source adds its encoder's arithmetic
 namespace kalmia::engine::HWY_NAMESPACE {
 
 using namespace nn::HWY_NAMESPACE;  // NOLINT: networks of this instruction set
@@ -46,7 +47,7 @@ class EncoderDecoder {
 
  public:
   explicit EncoderDecoder(const Tape<T>& tape)
-      : tape_(tape), layout_(tape.layout), rows_(tape.rows), fwd_(tape, false) {}
+      : tape_(tape), layout_(tape.layout), rows_(tape.rows), decoder_{tape}, fwd_(tape, false) {}
 
   template <bool kTrain>
   void begin_forward(const T* carry_h) const {
@@ -61,7 +62,7 @@ class EncoderDecoder {
   void forward(int begin, int end) const {
     for (int k = begin; k < end; ++k) {
       fwd_.template forward<kTrain>(k);
-      decode(tape_.at(k));
+      decoder_.forward(tape_.at(k));
     }
   }
   void end_forward(T* carry_h) const { fwd_.end(carry_h); }
@@ -81,7 +82,7 @@ class EncoderDecoder {
       fwd_.begin_adjoint();
     }
     for (int k = end - 1; k >= begin; --k) {
-      backward_decoder(k, chunk_begin);
+      decoder_.backward(k, chunk_begin);
       fwd_.backward(k);
     }
   }
@@ -94,7 +95,7 @@ class EncoderDecoder {
     for (int k = begin; k < end; ++k)
       tape_.put_transposed(tape_.at(k) + panel(rows_.h), features, h_T, k - begin + 1);
     fwd_.gradients(begin, end, h_T);
-    decoder_gradients(begin, end, h_T);
+    decoder_.gradients(begin, end, h_T);
   }
   void end_backward() const {
     fwd_.end_adjoint();
@@ -103,11 +104,7 @@ class EncoderDecoder {
   void collect_gradients() const {
     fwd_.collect();
     if (layout_.networks.two_sided) Encoder(tape_, true).collect();
-    for (std::size_t i = 0; i + 1 < layout_.decoder.widths.size(); ++i) {
-      const int height = layout_.decoder.widths[i + 1];
-      tape_.collect_wide(layout_.decoder.weight[i], height, layout_.decoder.widths[i]);
-      tape_.collect_narrow(layout_.decoder.bias[i], height);
-    }
+    decoder_.collect();
   }
 
  private:
@@ -116,39 +113,6 @@ class EncoderDecoder {
   int units() const { return tape_.units; }
   std::ptrdiff_t panel(int count) const { return tape_.panel(count); }
   T* d_h() const { return tape_.ws.d_hidden_state.data(); }
-
-  void decode(T* record) const {
-    T* out = record + panel(rows_.out);
-    mlp_forward(tape_.weights.decoder, static_cast<const T*>(record + panel(rows_.h)), lanes(),
-                record + panel(rows_.hidden), out);
-    for (std::size_t i = 0; i < layout_.rows.positive.size(); ++i) {
-      const T* raw = out + panel(layout_.rows.positive[i]);
-      T* positive = record + panel(rows_.positive + static_cast<int>(i));
-      for (int lane = 0; lane < lanes(); lane += kLineLanes<T>)
-        store(softplus(load(raw + lane)), positive + lane);
-    }
-  }
-
-  // Adds the decoder's share of step k to d_h and leaves the adjoints of its layers in the chunk.
-  void backward_decoder(int k, int chunk_begin) const {
-    T* record = tape_.at(k);
-    T* d_out = record + panel(rows_.out);
-    for (std::size_t i = 0; i < layout_.rows.positive.size(); ++i) {
-      // d softplus(raw) = sigmoid(raw); `out` still holds raw in these rows.
-      T* raw = d_out + panel(layout_.rows.positive[i]);
-      const T* d_positive = record + panel(rows_.positive + static_cast<int>(i));
-      for (int lane = 0; lane < lanes(); lane += kLineLanes<T>)
-        store(sigmoid(load(raw + lane)) * load(d_positive + lane), raw + lane);
-    }
-    T* d_h_bwd = d_h() + panel(units());
-    if (layout_.networks.two_sided) std::fill_n(d_h_bwd, panel(units()), T(0));
-    mlp_backward(tape_.weights.decoder, static_cast<const T*>(record + panel(rows_.hidden)),
-                 static_cast<const T*>(d_out), lanes(),
-                 tape_.ws.chunk.data() + (k - chunk_begin) * panel(layout_.decoder.hidden_rows()),
-                 d_h());
-    if (layout_.networks.two_sided)
-      std::copy_n(d_h_bwd, panel(units()), record + panel(rows_.d_h_bwd));
-  }
 
   void backward_bwd_direction() const {
     const Encoder bwd(tape_, true);
@@ -164,37 +128,10 @@ class EncoderDecoder {
     }
   }
 
-  // h_T holds the transposed h of the step before `begin` and of the steps begin..end-1.
-  void decoder_gradients(int begin, int end, const Transposed& h_T) const {
-    const int layers = layout_.decoder.layers();
-    int hidden_row = 0;
-    for (int i = 0; i < layers; ++i) {
-      const auto layer = static_cast<std::size_t>(i);
-      const int in_rows = layout_.decoder.widths[layer];
-      const int out_rows = layout_.decoder.widths[layer + 1];
-      const PanelSeries<T> d_layer =
-          i + 1 < layers ? PanelSeries<T>{tape_.ws.chunk.data() + panel(hidden_row),
-                                          panel(layout_.decoder.hidden_rows())}
-                         : PanelSeries<T>{tape_.at(begin) + panel(rows_.out), tape_.step};
-      if (i == 0) {
-        tape_.wide_gradient(layout_.decoder.weight[0], d_layer, out_rows, h_T.first + h_T.step, h_T,
-                            in_rows, end - begin);
-      } else {
-        const Transposed below_T = tape_.transposed_place(in_rows);
-        const int below = rows_.hidden + hidden_row - in_rows;
-        for (int k = begin; k < end; ++k)
-          tape_.put_transposed(tape_.at(k) + panel(below), in_rows, below_T, k - begin);
-        tape_.wide_gradient(layout_.decoder.weight[layer], d_layer, out_rows, below_T.first,
-                            below_T, in_rows, end - begin);
-      }
-      row_sums(d_layer, out_rows, end - begin, lanes(), tape_.sums(layout_.decoder.bias[layer]));
-      hidden_row += out_rows;
-    }
-  }
-
   const Tape<T>& tape_;
   const NetworkLayout& layout_;
   const RecordRows& rows_;
+  const DecoderPass<T> decoder_;
   const Encoder fwd_;
 };
 

@@ -14,7 +14,7 @@
 #include "heads/state_start-inl.h"
 #include "kalman/general_update-inl.h"
 #include "kalman/saturate-inl.h"
-#include "kalman/step-inl.h"
+#include "kalman/step_calls-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::heads::HWY_NAMESPACE {
@@ -80,9 +80,7 @@ class StatePass : private StateLines {
         step::saturate_transition<double>(N(), gain_, transition_.F, transition_.Q);
       const double* observed = line_.read_measurement(k, M(), y_, observed_);
       const lanes::LaneBits failed =
-          general() ? update_generally(k, observed, slot, next, out)
-                    : step::update_forward<double>(emission(), y_, observed, x_pred_, P_pred_, next,
-                                                   P_of(next), nll_, update_tape(slot), scratch_);
+          general() ? update_generally(k, observed, slot, next, out) : update(observed, slot, next);
       if constexpr (TransitionOf::kRecursive)
         if (alternative())
           static_cast<void>(alternative_posterior(slot).forward(y_, observed, next, P_of(next)));
@@ -138,14 +136,12 @@ class StatePass : private StateLines {
         if (general())
           general_backward(k, observed, d_nll, d_x, d_P, d_R);
         else
-          step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, d_x, d_P,
-                                        transition_.d_e, transition_.d_Q, d_R, scratch_);
+          update_backward(observed, slot, d_nll, d_x, d_P, transition_.d_e, d_R);
         if (transition_.lost(k) != nullptr && predict(k, slot))
           step::saturate_backward<double>(N(), model_.climate.mean, model_.climate.spread, gain_,
                                           x_pred_, P_pred_, transition_.d_e, transition_.d_Q,
                                           scratch_);
-        step::predict_backward<double>(N(), F_or_null(), slot, P_of(slot), transition_.d_e,
-                                       transition_.d_Q, transition_.d_F, d_x, d_P, scratch_);
+        predict_backward(F_or_null(), slot, transition_.d_e, d_x, d_P);
       }
       transition_.write_adjoint(k, ok, slot, d_x, d_theta());
     }
@@ -184,11 +180,49 @@ class StatePass : private StateLines {
                                 : value * load(in_.score + k * line_.panel(1) + line_.first);
   }
 
+  // The kernels of a step: made for the sizes of this class, or calls where it has none.
+  static constexpr bool kSized = kN > 0;
+  HWY_INLINE lanes::LaneBits update(const double* observed, double* slot, double* next) {
+    if constexpr (kSized)
+      return step::update_forward<double>(emission(), y_, observed, x_pred_, P_pred_, next,
+                                          P_of(next), nll_, update_tape(slot), scratch_);
+    else
+      return step::update_call(emission(), y_, observed, x_pred_, P_pred_, next, P_of(next), nll_,
+                               update_tape(slot), scratch_);
+  }
+  HWY_INLINE void update_backward(const double* observed, double* slot, const double* d_nll,
+                                  const double* d_x, const double* d_P, double* d_x_pred,
+                                  double* d_R) {
+    if constexpr (kSized)
+      step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, d_x, d_P,
+                                    d_x_pred, transition_.d_Q, d_R, scratch_);
+    else
+      step::update_backward_call(emission(), observed, update_tape(slot), d_nll, d_x, d_P, d_x_pred,
+                                 transition_.d_Q, d_R, scratch_);
+  }
+  HWY_INLINE void predict_moments(const double* F, double* slot) {
+    if constexpr (kSized)
+      step::predict_forward<double>(N(), F, transition_.e, transition_.Q, slot, P_of(slot), x_pred_,
+                                    P_pred_, scratch_);
+    else
+      step::predict_call(N(), F, transition_.e, transition_.Q, slot, P_of(slot), x_pred_, P_pred_,
+                         scratch_);
+  }
+  // The adjoint of P_pred is in transition_.d_Q.
+  HWY_INLINE void predict_backward(const double* F, double* slot, const double* d_x_pred,
+                                   double* d_x, double* d_P) {
+    if constexpr (kSized)
+      step::predict_backward<double>(N(), F, slot, P_of(slot), d_x_pred, transition_.d_Q,
+                                     transition_.d_F, d_x, d_P, scratch_);
+    else
+      step::predict_backward_call(N(), F, slot, P_of(slot), d_x_pred, transition_.d_Q,
+                                  transition_.d_F, d_x, d_P, scratch_);
+  }
+
   // Sets x_pred_ and P_pred_ of step k from the state before and the transition. Returns whether
   // they saturate anywhere; gain_ then says how much.
   bool predict(int k, double* slot) {
-    step::predict_forward<double>(N(), F_or_null(), transition_.e, transition_.Q, slot, P_of(slot),
-                                  x_pred_, P_pred_, scratch_);
+    predict_moments(F_or_null(), slot);
     const double* lost = transition_.lost(k);
     if (lost == nullptr || alternative() ||
         !step::saturation<double>(N(), model_.climate.spread, nonzero(load(lost)), P_pred_, gain_))
@@ -225,14 +259,11 @@ class StatePass : private StateLines {
     double* no_x = spare_;
     double* no_P = spare_ + N() * kLanes;
     for (int i = 0; i < N() + N() * N(); ++i) store(zero<double>(), spare_ + i * kLanes);
-    step::update_backward<double>(emission(), observed, update_tape(slot), d_nll, no_x, no_P,
-                                  d_x_pred, transition_.d_Q, d_R, scratch_);
-    step::predict_forward<double>(N(), F, transition_.e, transition_.Q, slot, P_of(slot), x_pred_,
-                                  P_pred_, scratch_);
+    update_backward(observed, slot, d_nll, no_x, no_P, d_x_pred, d_R);
+    predict_moments(F, slot);
     // What goes to P before through the prediction; then the alternative adds its own, and the
     // mean's share follows once all of d_x_pred is there.
-    step::predict_backward<double>(N(), F, slot, P_of(slot), d_x_pred, transition_.d_Q, d_F, no_x,
-                                   no_P, scratch_);
+    predict_backward(F, slot, d_x_pred, no_x, no_P);
     for (int i = 0; i < N(); ++i) store(zero<double>(), no_x + i * kLanes);
     double* x = P_pred_;  // free by now, and of the right size for a state and a covariance
     alternative_posterior(slot).backward(y_, observed, d_x, d_P, transition_.e, x, no_x, d_F,

@@ -143,7 +143,7 @@ template <Pivots pivots, typename T>
 /// column in C, and the solves give a solution wherever the right-hand side is in M's range.
 template <Pivots pivots = Pivots::Positive, typename T>
 [[nodiscard]] HWY_INLINE LaneBits cholesky(int n, T* C, T* inv) {
-  if (__builtin_constant_p(n)) return cholesky_inline<pivots>(n, C, inv);
+  if (KALMIA_KNOWN(n)) return cholesky_inline<pivots>(n, C, inv);
   return cholesky_call<pivots>(n, C, inv);
 }
 
@@ -229,17 +229,16 @@ HWY_NOINLINE void solve_strided_call(int n, int count, const T* C, const T* inv,
 template <Side side, typename T>
 HWY_INLINE void solve_strided(int n, int count, const T* C, const T* inv, T* B, std::ptrdiff_t step,
                               std::ptrdiff_t stride) {
-  if (__builtin_constant_p(n) && __builtin_constant_p(count))
+  if (KALMIA_KNOWN(n) && KALMIA_KNOWN(count))
     solve_strided_inline<side>(n, count, C, inv, B, step, stride);
   else
     solve_strided_call<side>(n, count, C, inv, B, step, stride);
 }
 
-
 // The calls in double are compiled once, in small_matrix.cpp.
-#define KALMIA_CHOLESKY_CALLS(keyword, pivots, side, T)                                      \
-  keyword template LaneBits cholesky_call<pivots, T>(int, T*, T*);                           \
-  keyword template void solve_strided_call<side, T>(int, int, const T*, const T*, T*,        \
+#define KALMIA_CHOLESKY_CALLS(keyword, pivots, side, T)                               \
+  keyword template LaneBits cholesky_call<pivots, T>(int, T*, T*);                    \
+  keyword template void solve_strided_call<side, T>(int, int, const T*, const T*, T*, \
                                                     std::ptrdiff_t, std::ptrdiff_t)
 KALMIA_CHOLESKY_CALLS(extern, Pivots::Positive, Side::Lower, double);
 KALMIA_CHOLESKY_CALLS(extern, Pivots::Semidefinite, Side::Upper, double);

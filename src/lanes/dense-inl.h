@@ -19,7 +19,7 @@ namespace kalmia::lanes::HWY_NAMESPACE {
 // Networks in double serve derivative tests and the static stage, which has no hidden units: small
 // tiles compile fast, and give the same bits, since each sum of a product has its own order.
 template <typename T>
-inline constexpr int kTileRows = sizeof(T) == 8              ? 3
+inline constexpr int kTileRows = sizeof(T) == 8            ? 3
                                  : Line<float>::kVecs == 1 ? 12
                                  : Line<float>::kVecs == 2 ? 6
                                                            : 3;
@@ -230,7 +230,8 @@ HWY_INLINE void outer_product_wide(const PanelSeries<T>& a, int rows, const Pane
   constexpr int kStep = kTileLines<T> * kLineLanes<T>;
   int j = 0;
   for (; j + kStep <= cols; j += kStep)
-    wide_columns<kTileLines<T>>(a, rows, {b.first + j, b.step}, steps, lanes, stride, sums + j, cols);
+    wide_columns<kTileLines<T>>(a, rows, {b.first + j, b.step}, steps, lanes, stride, sums + j,
+                                cols);
   for (; j < cols; j += kLineLanes<T>)
     wide_columns<1>(a, rows, {b.first + j, b.step}, steps, lanes, stride, sums + j, cols);
 }
@@ -239,7 +240,7 @@ HWY_INLINE void outer_product_wide(const PanelSeries<T>& a, int rows, const Pane
 template <typename T>
 inline constexpr int kDotRows = sizeof(T) == 4 && Line<float>::kVecs == 1 ? 6 : 3;
 template <typename T>
-inline constexpr int kDotCols = sizeof(T) == 8              ? 1
+inline constexpr int kDotCols = sizeof(T) == 8            ? 1
                                 : Line<float>::kVecs == 1 ? 4
                                 : Line<float>::kVecs == 2 ? 2
                                                           : 1;
@@ -334,10 +335,10 @@ HWY_NOINLINE void sum_lines(T* HWY_RESTRICT lines, std::ptrdiff_t count, T* HWY_
 }
 
 // All of these are compiled once, in dense.cpp.
-#define KALMIA_DENSE_TILES(keyword, lines, T)                                                      \
-  keyword template void product_columns<lines, T>(const PackedMatrix<T>&, const T*, int, Start,    \
-                                                  const T*, T*);                                   \
-  keyword template void wide_columns<lines, T>(const PanelSeries<T>&, int, const PanelSeries<T>&,  \
+#define KALMIA_DENSE_TILES(keyword, lines, T)                                                     \
+  keyword template void product_columns<lines, T>(const PackedMatrix<T>&, const T*, int, Start,   \
+                                                  const T*, T*);                                  \
+  keyword template void wide_columns<lines, T>(const PanelSeries<T>&, int, const PanelSeries<T>&, \
                                                int, int, std::ptrdiff_t, T*, std::ptrdiff_t)
 #define KALMIA_DENSE_SUMS(keyword, T)                                                              \
   keyword template void transpose<T>(const T*, int, int, T*, std::ptrdiff_t);                      \

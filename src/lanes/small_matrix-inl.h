@@ -25,6 +25,15 @@
 #include "lanes/line-inl.h"
 #include "lanes/put.hpp"
 
+// Whether the compiler knows a size, so that straight code is better than a call. A source where it
+// never does defines KALMIA_SIZES_UNKNOWN before it includes anything: code that is dropped in the
+// end takes long to compile, too.
+#ifdef KALMIA_SIZES_UNKNOWN
+#define KALMIA_KNOWN(size) false
+#else
+#define KALMIA_KNOWN(size) __builtin_constant_p(size)
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::lanes::HWY_NAMESPACE {
 
@@ -94,7 +103,8 @@ HWY_INLINE void accumulate(Tile<TI, TJ, T>& acc, int count, const T* const (&a)[
 enum class Part { Whole, WholeAndMirror, LowerAndMirror };
 
 template <Part part, int TI, int TJ, typename T>
-HWY_INLINE void store_tile(Put put, const Tile<TI, TJ, T>& acc, T* C, T* mirror, std::ptrdiff_t c_row) {
+HWY_INLINE void store_tile(Put put, const Tile<TI, TJ, T>& acc, T* C, T* mirror,
+                           std::ptrdiff_t c_row) {
   HWY_UNROLL(4)
   for (int i = 0; i < TI; ++i) {
     HWY_UNROLL(4)
@@ -111,8 +121,8 @@ HWY_INLINE void store_tile(Put put, const Tile<TI, TJ, T>& acc, T* C, T* mirror,
 }
 
 template <Part part, int TI, int TJ, typename T>
-HWY_INLINE void product_tile(Put put, int count, const Strided<T>& A, const Strided<T>& B, T* C, T* mirror,
-                             std::ptrdiff_t c_row) {
+HWY_INLINE void product_tile(Put put, int count, const Strided<T>& A, const Strided<T>& B, T* C,
+                             T* mirror, std::ptrdiff_t c_row) {
   const T* a[TI];
   const T* b[TJ];
   Tile<TI, TJ, T> acc;
@@ -130,8 +140,8 @@ HWY_INLINE void product_tile(Put put, int count, const Strided<T>& A, const Stri
 }
 
 template <Part part, int TI, typename T>
-HWY_INLINE void product_tile_cols(Put put, int cols, int count, const Strided<T>& A, const Strided<T>& B,
-                                  T* C, T* mirror, std::ptrdiff_t c_row) {
+HWY_INLINE void product_tile_cols(Put put, int cols, int count, const Strided<T>& A,
+                                  const Strided<T>& B, T* C, T* mirror, std::ptrdiff_t c_row) {
   static_assert(kTile<T> <= 4);
   if constexpr (part == Part::LowerAndMirror) {  // always square
     product_tile<part, TI, TI>(put, count, A, B, C, mirror, c_row);
@@ -178,7 +188,7 @@ HWY_INLINE void product_inline(Put put, int rows, int count, int cols, const Str
     for (int j = 0, width; j < cols; j += width) {
       width = next_block(cols - j, kTile<T>);
       product_block<Part::Whole, T>(put, height, width, count, a, {B.p + j * B.col, B.row, B.col},
-                                         entry(C, i * cols + j), nullptr, c_row);
+                                    entry(C, i * cols + j), nullptr, c_row);
     }
   }
 }
@@ -193,15 +203,15 @@ HWY_NOINLINE void product_call(Put put, int rows, int count, int cols, const Str
 template <Put put, typename T>
 HWY_INLINE void product(int rows, int count, int cols, const Strided<T>& A, const Strided<T>& B,
                         T* C) {
-  if (__builtin_constant_p(rows) && __builtin_constant_p(count) && __builtin_constant_p(cols))
+  if (KALMIA_KNOWN(rows) && KALMIA_KNOWN(count) && KALMIA_KNOWN(cols))
     product_inline(put, rows, count, cols, A, B, C);
   else
     product_call(put, rows, count, cols, A, B, C);
 }
 
 template <typename T>
-HWY_INLINE void symmetric_product_inline(Put put, int n, int count, const Strided<T>& A, const Strided<T>& B,
-                                         T* C) {
+HWY_INLINE void symmetric_product_inline(Put put, int n, int count, const Strided<T>& A,
+                                         const Strided<T>& B, T* C) {
   const std::ptrdiff_t c_row = static_cast<std::ptrdiff_t>(n) * kLineLanes<T>;
   for (int i = 0, height; i < n; i += height) {
     height = next_block(n - i, kTile<T>);
@@ -220,8 +230,8 @@ HWY_INLINE void symmetric_product_inline(Put put, int n, int count, const Stride
 }
 
 template <typename T>
-HWY_NOINLINE void symmetric_product_call(Put put, int n, int count, const Strided<T>& A, const Strided<T>& B,
-                                         T* C) {
+HWY_NOINLINE void symmetric_product_call(Put put, int n, int count, const Strided<T>& A,
+                                         const Strided<T>& B, T* C) {
   symmetric_product_inline(put, n, count, A, B, C);
 }
 /// The same where A B is known to be symmetric (n x n): only the lower triangle is computed, at
@@ -229,7 +239,7 @@ HWY_NOINLINE void symmetric_product_call(Put put, int n, int count, const Stride
 template <Put put, typename T>
 HWY_INLINE void symmetric_product(int n, int count, const Strided<T>& A, const Strided<T>& B,
                                   T* C) {
-  if (__builtin_constant_p(n) && __builtin_constant_p(count))
+  if (KALMIA_KNOWN(n) && KALMIA_KNOWN(count))
     symmetric_product_inline(put, n, count, A, B, C);
   else
     symmetric_product_call(put, n, count, A, B, C);
@@ -265,8 +275,8 @@ HWY_INLINE void multiply_tn_symmetric(int n, int count, const T* A, const T* B, 
 }
 // R rows of y = A x: R independent sums.
 template <int R, typename T>
-HWY_INLINE void vec_rows(Put put, int count, const T* A, std::ptrdiff_t row, std::ptrdiff_t step, const T* x,
-                         T* y) {
+HWY_INLINE void vec_rows(Put put, int count, const T* A, std::ptrdiff_t row, std::ptrdiff_t step,
+                         const T* x, T* y) {
   Line<T> sum[R];
   HWY_UNROLL(8)
   for (int i = 0; i < R; ++i) sum[i] = put == Put::Set ? zero<T>() : load(entry(y, i));
@@ -283,7 +293,8 @@ HWY_INLINE void vec_rows(Put put, int count, const T* A, std::ptrdiff_t row, std
 // y = A x, 8 rows at a time where a line is one register, since a vector leaves no other
 // independent sums to hide the latency of the multiply-adds.
 template <typename T>
-HWY_INLINE void vec_product_inline(Put put, int rows, int count, const Strided<T>& A, const T* x, T* y) {
+HWY_INLINE void vec_product_inline(Put put, int rows, int count, const Strided<T>& A, const T* x,
+                                   T* y) {
   constexpr int tile = 2 * kTile<T>;
   for (int i = 0, height; i < rows; i += height) {
     height = next_block(rows - i, tile);
@@ -304,23 +315,24 @@ HWY_INLINE void vec_product_inline(Put put, int rows, int count, const Strided<T
   }
 }
 template <typename T>
-HWY_NOINLINE void vec_product_call(Put put, int rows, int count, const Strided<T>& A, const T* x, T* y) {
+HWY_NOINLINE void vec_product_call(Put put, int rows, int count, const Strided<T>& A, const T* x,
+                                   T* y) {
   vec_product_inline(put, rows, count, A, x, y);
 }
 template <Put put, typename T>
 HWY_INLINE void vec_product(int rows, int count, const Strided<T>& A, const T* x, T* y) {
-  if (__builtin_constant_p(rows) && __builtin_constant_p(count))
+  if (KALMIA_KNOWN(rows) && KALMIA_KNOWN(count))
     vec_product_inline(put, rows, count, A, x, y);
   else
     vec_product_call(put, rows, count, A, x, y);
 }
 
 // The calls in double are compiled once, in small_matrix.cpp.
-#define KALMIA_PRODUCT_CALLS(keyword, T)                                                           \
-  keyword template void product_call<T>(Put, int, int, int, const Strided<T>&, const Strided<T>&,  \
-                                        T*);                                                       \
-  keyword template void symmetric_product_call<T>(Put, int, int, const Strided<T>&,                \
-                                                  const Strided<T>&, T*);                          \
+#define KALMIA_PRODUCT_CALLS(keyword, T)                                                          \
+  keyword template void product_call<T>(Put, int, int, int, const Strided<T>&, const Strided<T>&, \
+                                        T*);                                                      \
+  keyword template void symmetric_product_call<T>(Put, int, int, const Strided<T>&,               \
+                                                  const Strided<T>&, T*);                         \
   keyword template void vec_product_call<T>(Put, int, int, const Strided<T>&, const T*, T*)
 KALMIA_PRODUCT_CALLS(extern, double);
 

@@ -1,5 +1,6 @@
 // The algebra of small matrices that is called, not inlined, compiled once for all that use it.
 
+#define KALMIA_SIZES_UNKNOWN
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lanes/small_matrix.cpp"
 #include <hwy/foreach_target.h>

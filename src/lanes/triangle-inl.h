@@ -63,7 +63,7 @@ HWY_INLINE void gram_tile(Put put, int n, int i0, int j0, const T* L, T* Q) {
     }
   }
   store_tile<part>(put, acc, entry(Q, i0 * n + j0), entry(Q, j0 * n + i0),
-                        static_cast<std::ptrdiff_t>(n) * kLineLanes<T>);
+                   static_cast<std::ptrdiff_t>(n) * kLineLanes<T>);
 }
 
 template <typename T>
@@ -90,7 +90,7 @@ HWY_NOINLINE void gram_lower_call(Put put, int n, const T* L, T* Q) {
 /// Q = L L' (n x n, both triangles), L packed; or +=, -= onto a symmetric Q. Cost: n^3 / 6.
 template <Put put = Put::Set, typename T>
 HWY_INLINE void gram_lower(int n, const T* L, T* Q) {
-  if (__builtin_constant_p(n))
+  if (KALMIA_KNOWN(n))
     gram_lower_inline(put, n, L, Q);
   else
     gram_lower_call(put, n, L, Q);
@@ -98,7 +98,8 @@ HWY_INLINE void gram_lower(int n, const T* L, T* Q) {
 
 // One tile of d_L = 2 d_Q L: L(k, j) exists for k >= j only.
 template <bool diagonal, int TI, int TJ, typename T>
-HWY_INLINE void gram_backward_tile(Put put, int n, int i0, int j0, const T* L, const T* d_Q, T* d_L) {
+HWY_INLINE void gram_backward_tile(Put put, int n, int i0, int j0, const T* L, const T* d_Q,
+                                   T* d_L) {
   const T* a[TI];
   Tile<TI, TJ, T> acc;
   HWY_UNROLL(4)
@@ -165,14 +166,14 @@ HWY_NOINLINE void gram_lower_backward_call(Put put, int n, const T* L, const T* 
 /// Cost: n^3 / 3.
 template <Put put = Put::Set, typename T>
 HWY_INLINE void gram_lower_backward(int n, const T* L, const T* d_Q, T* d_L) {
-  if (__builtin_constant_p(n))
+  if (KALMIA_KNOWN(n))
     gram_lower_backward_inline(put, n, L, d_Q, d_L);
   else
     gram_lower_backward_call(put, n, L, d_Q, d_L);
 }
 
 // The calls in double are compiled once, in small_matrix.cpp.
-#define KALMIA_TRIANGLE_CALLS(keyword, T)                            \
+#define KALMIA_TRIANGLE_CALLS(keyword, T)                           \
   keyword template void gram_lower_call<T>(Put, int, const T*, T*); \
   keyword template void gram_lower_backward_call<T>(Put, int, const T*, const T*, T*)
 KALMIA_TRIANGLE_CALLS(extern, double);

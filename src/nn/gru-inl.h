@@ -23,8 +23,8 @@ using lanes::EvenSplit;
 using lanes::kLineLanes;
 
 // All three gates of `U` hidden units for `Lines` lines: the products stay in registers until the
-// new hidden state is done. The input's share of n is added to r * (W_hn h + b_hn) in place. `gates` may
-// be null.
+// new hidden state is done. The input's share of n is added to r * (W_hn h + b_hn) in place.
+// `gates` may be null.
 template <int U, int Lines, typename T>
 HWY_INLINE void gru_tile(const T* HWY_RESTRICT W, int input, int hidden, int first,
                          const T* HWY_RESTRICT x, const T* HWY_RESTRICT h, int lanes,
@@ -102,8 +102,7 @@ HWY_INLINE void gru_units(int units, const T* W, int input, int hidden, int firs
     if (units == U)
       gru_tile<U, Lines>(W, input, hidden, first, x, h, lanes, h_new, gates);
     else
-      gru_units<Lines, T, U - 1>(units, W, input, hidden, first, x, h, lanes, h_new,
-                                             gates);
+      gru_units<Lines, T, U - 1>(units, W, input, hidden, first, x, h, lanes, h_new, gates);
   }
 }
 
@@ -114,8 +113,7 @@ HWY_NOINLINE void gru_columns(const PackedGru<T>& gru, const T* x, const T* h, i
   const T* W = gru.forward.data();
   for (int tile = 0; tile < split.tiles; ++tile) {
     const int units = split.size(tile);
-    gru_units<Lines>(units, W, gru.input, gru.hidden, split.begin(tile), x, h, lanes,
-                                 h_new, gates);
+    gru_units<Lines>(units, W, gru.input, gru.hidden, split.begin(tile), x, h, lanes, h_new, gates);
     W += units * (4 + 3 * gru.input + 3 * gru.hidden);
   }
 }

@@ -1,3 +1,5 @@
+#define KALMIA_SIZES_UNKNOWN
+
 #include "prior/linear_flow.hpp"
 
 #undef HWY_TARGET_INCLUDE

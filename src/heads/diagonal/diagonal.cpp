@@ -1,3 +1,5 @@
+#define KALMIA_SIZES_UNKNOWN
+
 #include "heads/diagonal/diagonal.hpp"
 
 #undef HWY_TARGET_INCLUDE

@@ -27,6 +27,7 @@
 #include "heads/fusion/fusion.hpp"
 #include "heads/state_line-inl.h"
 #include "kalman/general_update-inl.h"
+#include "kalman/step_calls-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::heads::HWY_NAMESPACE {
@@ -100,9 +101,8 @@ class FusionPass : private FusionLines {
       // d_x_pred_ and d_P_pred_ are the adjoints of the fused prediction now.
       for (int i = 0; i < N_; ++i) store(load(d_x_pred_ + i * kLanes), d_x_ + i * kLanes);
       for (int i = 0; i < N_ * N_; ++i) store(load(d_P_pred_ + i * kLanes), d_P_ + i * kLanes);
-      step::update_backward<double>(virtual_emission(), nullptr, P_fuse_, virtual_tape_, no_loss,
-                                    d_x_, d_P_, d_x_pred_, d_P_pred_, d_w_, d_U_t_, nullptr,
-                                    scratch_);
+      step::update_backward_call(virtual_emission(), nullptr, P_fuse_, virtual_tape_, no_loss, d_x_,
+                                 d_P_, d_x_pred_, d_P_pred_, d_w_, d_U_t_, nullptr, scratch_);
       write_adjoints(k, nonzero(load(ok)));
     }
   }
@@ -125,9 +125,9 @@ class FusionPass : private FusionLines {
     line_.read_panel(in_.prior_P + k * line_.panel(N_ * N_), N_ * N_, P_pred_);
     observed_ = line_.read_measurement(k, M_, y_, observed_lines_);
     read_virtual(k);
-    const lanes::LaneBits first_failed = step::update_forward<double>(
-        virtual_emission(), w_, static_cast<const double*>(nullptr), x_pred_, P_pred_, x_fuse_,
-        P_fuse_, nll_, virtual_tape_, scratch_);
+    const lanes::LaneBits first_failed =
+        step::update_call(virtual_emission(), w_, static_cast<const double*>(nullptr), x_pred_,
+                          P_pred_, x_fuse_, P_fuse_, nll_, virtual_tape_, scratch_);
     return first_failed | general_update().forward(point(x_fuse_), nullptr, y_, observed_,
                                                    line_.read_weight(k, M_, weight_), P_fuse_, x_,
                                                    P_, nll_, tape_);

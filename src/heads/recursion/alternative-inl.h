@@ -16,7 +16,7 @@
 #endif
 
 #include "heads/recursion/recursion.hpp"
-#include "kalman/update_lanes-inl.h"
+#include "kalman/step_calls-inl.h"
 #include "lanes/scratch.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -47,8 +47,8 @@ class AlternativePosterior : private AlternativeLines {
   /// Sets x and P after the step.
   HWY_NOINLINE lanes::LaneBits forward(const double* y, const double* observed, double* x,
                                        double* P) {
-    const lanes::LaneBits failed = step::update_forward<double>(
-        lane_emission(), y, observed, x_pred_, Q_, x, P_a_, no_loss_, tape_, scratch_);
+    const lanes::LaneBits failed = step::update_call(lane_emission(), y, observed, x_pred_, Q_, x,
+                                                     P_a_, no_loss_, tape_, scratch_);
     ln::multiply<lanes::Put::Set, double>(M_, N_, N_, H_, F_, HF_);
     ln::copy_lines(N_ * N_, F_, AF_);
     ln::multiply<lanes::Put::Sub, double>(N_, M_, N_, tape_.K, HF_, AF_);
@@ -99,8 +99,8 @@ class AlternativePosterior : private AlternativeLines {
 
     ln::set_zero(2, no_loss_);
     ln::set_zero(M_ * M_, W_);
-    step::update_backward<double>(lane_emission(), observed, P_a_, tape_, no_loss_, d_x, d_P,
-                                  d_x_pred_, d_Q_, d_y_, d_H_, W_, scratch_);
+    step::update_backward_call(lane_emission(), observed, P_a_, tape_, no_loss_, d_x, d_P,
+                               d_x_pred_, d_Q_, d_y_, d_H_, W_, scratch_);
     step::predicted_backward<double>(lane_emission(), x_pred_, d_y_, d_x_pred_, d_H_);
     ln::add_scaled(N_, 1.0, static_cast<const double*>(d_x_pred_), d_x_pred);
     ln::add_scaled(M_ * M_, 1.0, static_cast<const double*>(W_), d_R);

@@ -1,3 +1,5 @@
+#define KALMIA_SIZES_UNKNOWN
+
 #include "kalman/classical/line_step.hpp"
 
 #include <limits>
