@@ -23,7 +23,7 @@
 #include <type_traits>
 
 #include "lanes/line-inl.h"
-#include "lanes/put.hpp"
+#include "lanes/panel.hpp"
 
 // Whether the compiler knows a size, so that straight code is better than a call. A source where it
 // never does defines KALMIA_SIZES_UNKNOWN before it includes anything: code that is dropped in the
