@@ -222,18 +222,17 @@ std::string wav_header_bytes(const WavHeader& header) {
   const bool extensible = header.channels > 2;
   const int bits = 8 * sample_bytes(*header.format);
   std::string format;
-  append_little_endian(extensible ? kExtensible : tag, 2, format);
-  append_little_endian(static_cast<std::uint64_t>(header.channels), 2, format);
-  append_little_endian(static_cast<std::uint64_t>(header.rate), 4, format);
-  append_little_endian(static_cast<std::uint64_t>(header.rate) * header.bytes_per_step(), 4,
-                       format);
-  append_little_endian(header.bytes_per_step(), 2, format);
-  append_little_endian(static_cast<std::uint64_t>(bits), 2, format);
+  append(extensible ? kExtensible : tag, 2, format);
+  append(static_cast<std::uint64_t>(header.channels), 2, format);
+  append(static_cast<std::uint64_t>(header.rate), 4, format);
+  append(static_cast<std::uint64_t>(header.rate) * header.bytes_per_step(), 4, format);
+  append(header.bytes_per_step(), 2, format);
+  append(static_cast<std::uint64_t>(bits), 2, format);
   if (extensible) {
-    append_little_endian(22, 2, format);
-    append_little_endian(static_cast<std::uint64_t>(bits), 2, format);
-    append_little_endian(header.speakers, 4, format);
-    append_little_endian(tag, 2, format);
+    append(22, 2, format);
+    append(static_cast<std::uint64_t>(bits), 2, format);
+    append(header.speakers, 4, format);
+    append(tag, 2, format);
     format.append(kFormatGuid, 14);
   }
   // RIFF counts what follows its length.
@@ -242,11 +241,11 @@ std::string wav_header_bytes(const WavHeader& header) {
   const std::uint64_t all = around + data + data % 2;
   const bool known = header.bytes && all < kUnknown;
   std::string bytes = "RIFF";
-  append_little_endian(known ? all : kUnknown, 4, bytes);
+  append(known ? all : kUnknown, 4, bytes);
   bytes += "WAVEfmt ";
-  append_little_endian(format.size(), 4, bytes);
+  append(format.size(), 4, bytes);
   bytes += format + "data";
-  append_little_endian(known ? data : kUnknown, 4, bytes);
+  append(known ? data : kUnknown, 4, bytes);
   return bytes;
 }
 

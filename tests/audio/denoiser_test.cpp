@@ -35,7 +35,7 @@ struct Noisy {
 };
 
 // Words with pauses in white noise.
-Noisy words(int count, double deviation = 0.1) {
+Noisy noisy_words(int count, double deviation = 0.1) {
   Noisy made;
   for (int i = 0; i < count; ++i)
     for (const float x : voice(16000, static_cast<std::uint64_t>(i + 1)))
@@ -61,7 +61,7 @@ std::vector<float> run(const std::vector<float>& sound, const DenoiserOptions& o
 double error_db(std::span<const float> a, std::span<const float> b) { return -audio::snr_db(a, b); }
 
 TEST(Denoiser, PortionsThreadsAndGroupsDoNotMatter) {
-  const Noisy noisy = words(6);
+  const Noisy noisy = noisy_words(6);
   for (const GainModel* model : {static_cast<const GainModel*>(nullptr), &networks()}) {
     DenoiserOptions options;
     const std::vector<float> whole = run(noisy.sound, options, model, noisy.sound.size());
@@ -75,7 +75,7 @@ TEST(Denoiser, PortionsThreadsAndGroupsDoNotMatter) {
 
 // With the noise known, blocks give what the whole recording at once gives: borders are not heard.
 TEST(Denoiser, BlocksAreAsGoodAsTheWhole) {
-  const Noisy noisy = words(8);
+  const Noisy noisy = noisy_words(8);
   audio::Stft stft(512);
   std::vector<audio::Spectrogram> frames{stft.forward(noisy.sound)};
   DenoiserOptions options;
@@ -97,7 +97,7 @@ TEST(Denoiser, BlocksAreAsGoodAsTheWhole) {
 }
 
 TEST(Denoiser, TakesNoiseAwayAtAnyRate) {
-  const Noisy noisy = words(4);
+  const Noisy noisy = noisy_words(4);
   const GainModel start({512, 4, 8, 16, 16, {16}}, std::uint64_t{1});
   for (const int rate : {8000, 11025, 16000, 22050, 44100, 48000}) {
     for (const GainModel* model : {static_cast<const GainModel*>(nullptr), &start}) {
@@ -114,7 +114,7 @@ TEST(Denoiser, TakesNoiseAwayAtAnyRate) {
 
 // However far it looks ahead, a block's noise is also that of the block itself.
 TEST(Denoiser, LooksAtMoreThanWhatIsAhead) {
-  Noisy noisy = words(24, 0);
+  Noisy noisy = noisy_words(24, 0);
   const std::vector<float> noise = white_noise(static_cast<int>(noisy.clean.size()), 0.02, 3);
   for (std::size_t n = 0; n < noise.size(); ++n)
     noisy.sound[n] += noise[n] * (n < 9 * 16000 ? 1.0f : 10.0f);
@@ -129,7 +129,7 @@ TEST(Denoiser, LooksAtMoreThanWhatIsAhead) {
 }
 
 TEST(Denoiser, FollowsNoiseThatGrows) {
-  Noisy noisy = words(20, 0);
+  Noisy noisy = noisy_words(20, 0);
   const std::vector<float> noise = white_noise(static_cast<int>(noisy.clean.size()), 0.02, 3);
   for (std::size_t n = 0; n < noise.size(); ++n)
     noisy.sound[n] += noise[n] * (n < noise.size() / 2 ? 1.0f : 6.0f);
@@ -147,7 +147,7 @@ TEST(Denoiser, FollowsNoiseThatGrows) {
 }
 
 TEST(Denoiser, ChannelsDoNotMix) {
-  const Noisy a = words(3), b = words(3, 0.05);
+  const Noisy a = noisy_words(3), b = noisy_words(3, 0.05);
   std::vector<float> both;
   for (std::size_t n = 0; n < a.sound.size(); ++n) {
     both.push_back(a.sound[n]);
@@ -165,7 +165,7 @@ TEST(Denoiser, ChannelsDoNotMix) {
 }
 
 TEST(Denoiser, StrengthZeroChangesNothing) {
-  const Noisy noisy = words(2);
+  const Noisy noisy = noisy_words(2);
   DenoiserOptions options;
   options.suppress.strength = 0;
   const std::vector<float> same = run(noisy.sound, options, &networks(), 5000);

@@ -24,7 +24,7 @@ std::vector<float> clean_words(int count) {
   return clean;
 }
 
-std::string write(const ScratchFolder& folder, const std::vector<float>& sound, int rate) {
+std::string write_sound(const ScratchFolder& folder, const std::vector<float>& sound, int rate) {
   data::SoundWriter writer(folder.file("a.wav"), {rate, 1, data::SampleFormat::Float32, 0, {}});
   writer.write(sound);
   writer.commit();
@@ -71,7 +71,7 @@ TEST(GainFit, LearnsFromTheRecordingItself) {
   for (const auto& [rate, window] : {std::pair{16000, 512}, {48000, 1536}}) {
     GainModel model({512, 4, 8, 16, 16, {16}}, std::uint64_t{1});
     const double before = quality(model, rate, noisy, clean);
-    const DenoiseFit done = fit(model, write(folder, noisy, rate), window, 3);
+    const DenoiseFit done = fit(model, write_sound(folder, noisy, rate), window, 3);
     EXPECT_TRUE(done.kept) << rate;
     EXPECT_GE(done.updates, 20);
     EXPECT_GT(done.seconds, 0);
@@ -83,7 +83,7 @@ TEST(GainFit, RefusesWhatNothingCanBeLearnedFrom) {
   const ScratchFolder folder;
   GainModel model({512, 4, 8, 16, 8, {8}}, std::uint64_t{1});
   const auto refusal = [&](const std::vector<float>& sound, int rate, int window) {
-    return message_of<DataError>([&] { fit(model, write(folder, sound, rate), window, 1); });
+    return message_of<DataError>([&] { fit(model, write_sound(folder, sound, rate), window, 1); });
   };
   EXPECT_NE(refusal(white_noise(60000, 0.1, 1), 16000, 512).find("3 pieces"), std::string::npos);
   EXPECT_NE(refusal(std::vector<float>(320000), 16000, 512).find("0 pieces"), std::string::npos);

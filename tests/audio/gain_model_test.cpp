@@ -17,7 +17,7 @@ using audio::Spectrogram;
 using audio::Stft;
 
 // 17 bins: four bands, and one bin that is left over.
-const GainSizes kSmall{32, 4, 3, 2, 5, {6}};
+const GainSizes kSmallModel{32, 4, 3, 2, 5, {6}};
 
 std::vector<float> random_parameters(const GainModel& model) {
   RandomStream random(61, "gains");
@@ -44,7 +44,7 @@ struct Recordings {
 
 TEST(GainModel, StartsAsTheWienerFilter) {
   ThreadTeam team(1);
-  const GainModel model(kSmall, 1);
+  const GainModel model(kSmallModel, 1);
   const Recordings before({400});
   Recordings after({400});
   apply_gains(model, after.noisy, after.power, team);
@@ -61,7 +61,7 @@ TEST(GainModel, StartsAsTheWienerFilter) {
 
 TEST(GainModel, BelowVoicesTheWienerFilterStays) {
   ThreadTeam team(1);
-  GainModel model(kSmall, 1);
+  GainModel model(kSmallModel, 1);
   model.set_parameters(random_parameters(model));
   const Recordings before({400});
   Recordings after({400});
@@ -82,7 +82,7 @@ TEST(GainModel, BelowVoicesTheWienerFilterStays) {
 }
 
 TEST(GainModel, RecordingsDoNotMixAndThreadsDoNotMatter) {
-  GainModel model(kSmall, 1);
+  GainModel model(kSmallModel, 1);
   model.set_parameters(random_parameters(model));
   std::vector<int> lengths;
   for (int i = 0; i < 40; ++i) lengths.push_back(200 + 37 * i % 300);
@@ -144,7 +144,7 @@ TEST(GainModel, BandsShareTheirNetworks) {
 
 TEST(GainModel, LoudnessDoesNotMatter) {
   ThreadTeam team(1);
-  GainModel model(kSmall, 1);
+  GainModel model(kSmallModel, 1);
   model.set_parameters(random_parameters(model));
   constexpr float kLoud = 1024;
   Recordings plain({500}), loud({500}, kLoud);
@@ -155,17 +155,17 @@ TEST(GainModel, LoudnessDoesNotMatter) {
 }
 
 TEST(GainModel, IsMadeOfItsParameters) {
-  GainModel model(kSmall, 1);
+  GainModel model(kSmallModel, 1);
   const std::vector<float> parameters = random_parameters(model);
   model.set_parameters(parameters);
-  const GainModel same(kSmall, parameters);
+  const GainModel same(kSmallModel, parameters);
   EXPECT_EQ(std::vector<float>(same.parameters().begin(), same.parameters().end()), parameters);
   ThreadTeam team(1);
   Recordings a({300}), b({300});
   apply_gains(model, a.noisy, a.power, team);
   apply_gains(same, b.noisy, b.power, team);
   EXPECT_EQ(a.noisy[0].values, b.noisy[0].values);
-  EXPECT_THROW(GainModel(kSmall, std::span(parameters).first(10)), ConfigError);
+  EXPECT_THROW(GainModel(kSmallModel, std::span(parameters).first(10)), ConfigError);
 }
 
 }  // namespace

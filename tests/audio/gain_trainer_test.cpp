@@ -21,14 +21,15 @@ using audio::GainTraining;
 using audio::Spectrogram;
 using audio::Stft;
 
-constexpr int kSamples = 4000;
+constexpr int kPieceSamples = 4000;
 constexpr double kNoise = 0.5;
 
 GainData voices(int count, std::uint64_t seed) {
   GainData data;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t own = seed + static_cast<std::uint64_t>(i);
-    data.recordings.push_back(sum(voice(kSamples, own), white_noise(kSamples, kNoise, own)));
+    data.recordings.push_back(
+        sum(voice(kPieceSamples, own), white_noise(kPieceSamples, kNoise, own)));
   }
   data.noise = [](std::size_t, RandomStream& random, std::span<float> noise) {
     for (float& x : noise) x = static_cast<float>(kNoise * random.normal());
@@ -54,16 +55,16 @@ Errors errors(const GainModel& model) {
   Stft stft(model.sizes().window);
   Errors result;
   for (std::uint64_t seed = 1001; seed <= 1020; ++seed) {
-    const std::vector<float> clean = voice(kSamples, seed);
-    const std::vector<float> noisy = sum(clean, white_noise(kSamples, kNoise, seed));
+    const std::vector<float> clean = voice(kPieceSamples, seed);
+    const std::vector<float> noisy = sum(clean, white_noise(kPieceSamples, kNoise, seed));
     const Spectrogram y = stft.forward(noisy);
     const std::vector<std::vector<float>> power{mean_power(y, quiet_frames(y))};
     std::vector<Spectrogram> gains{y};
     apply_gains(model, gains, power, team);
     Spectrogram wiener = y;
     wiener_filter(power[0], {}, wiener);
-    result.gains += audio::mean_square_error(stft.inverse(gains[0], kSamples), clean) / 20;
-    result.wiener += audio::mean_square_error(stft.inverse(wiener, kSamples), clean) / 20;
+    result.gains += audio::mean_square_error(stft.inverse(gains[0], kPieceSamples), clean) / 20;
+    result.wiener += audio::mean_square_error(stft.inverse(wiener, kPieceSamples), clean) / 20;
   }
   return result;
 }
@@ -132,13 +133,14 @@ TEST(GainTrainer, DisturbancesAreLearnedToBeTakenAway) {
     Stft stft(256);
     double sum_of_errors = 0;
     for (std::uint64_t seed = 1001; seed <= 1010; ++seed) {
-      const std::vector<float> clean = voice(kSamples, seed);
-      std::vector<float> noisy = sum(clean, white_noise(kSamples, kNoise, seed)), more(kSamples);
+      const std::vector<float> clean = voice(kPieceSamples, seed);
+      std::vector<float> noisy = sum(clean, white_noise(kPieceSamples, kNoise, seed)),
+                         more(kPieceSamples);
       RandomStream random(seed, "tone");
       tone(0, random, more);
       std::vector<Spectrogram> y{stft.forward(sum(noisy, more))};
       apply_gains(model, y, std::vector<std::vector<float>>{audio::noise_power(y[0])}, team);
-      sum_of_errors += audio::mean_square_error(stft.inverse(y[0], kSamples), clean);
+      sum_of_errors += audio::mean_square_error(stft.inverse(y[0], kPieceSamples), clean);
     }
     return sum_of_errors;
   };

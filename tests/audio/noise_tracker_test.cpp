@@ -14,10 +14,10 @@ using audio::NoiseTracker;
 using audio::Spectrogram;
 using audio::Stft;
 
-constexpr int kWindow = 512;
+constexpr int kTrackerWindow = 512;
 
 void add(NoiseTracker& tracker, const std::vector<float>& sound) {
-  Stft stft(kWindow);
+  Stft stft(kTrackerWindow);
   const Spectrogram frames = stft.forward(sound);
   for (int t = 3; t < frames.frames - 3; ++t) tracker.add(frames.frame(t));
 }
@@ -27,10 +27,10 @@ double mean(const std::vector<float>& power) {
 }
 
 // Of white noise of unit deviation, in each bin.
-constexpr double kWhite = kWindow / 2.0;
+constexpr double kWhite = kTrackerWindow / 2.0;
 
 TEST(NoiseTracker, FindsNoiseBetweenWords) {
-  NoiseTracker tracker(kWindow / 2 + 1, 1000);
+  NoiseTracker tracker(kTrackerWindow / 2 + 1, 1000);
   std::vector<float> sound = white_noise(32000, 0.1, 1);
   for (int word = 0; word < 4; ++word) {
     const std::vector<float> said = voice(8000, static_cast<std::uint64_t>(word));
@@ -42,7 +42,7 @@ TEST(NoiseTracker, FindsNoiseBetweenWords) {
 }
 
 TEST(NoiseTracker, FollowsTheNoise) {
-  NoiseTracker tracker(kWindow / 2 + 1, 500);
+  NoiseTracker tracker(kTrackerWindow / 2 + 1, 500);
   add(tracker, white_noise(64000, 1, 1));
   EXPECT_NEAR(mean(tracker.power()) / kWhite, 1, 0.15);
   add(tracker, white_noise(64000, 3, 2));
@@ -50,7 +50,7 @@ TEST(NoiseTracker, FollowsTheNoise) {
 }
 
 TEST(NoiseTracker, SilenceIsNoNoise) {
-  NoiseTracker tracker(kWindow / 2 + 1, 500);
+  NoiseTracker tracker(kTrackerWindow / 2 + 1, 500);
   EXPECT_EQ(mean(tracker.power()), audio::kLeastPower);
   add(tracker, std::vector<float>(16000));
   EXPECT_EQ(mean(tracker.power()), audio::kLeastPower);

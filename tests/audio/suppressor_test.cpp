@@ -14,11 +14,11 @@ using audio::Spectrogram;
 using audio::Stft;
 using audio::Suppressor;
 
-constexpr int kWindow = 32;
+constexpr int kSuppressorWindow = 32;
 
-std::unique_ptr<GainModel> networks() {
-  auto model =
-      std::make_unique<GainModel>(audio::GainSizes{kWindow, 4, 3, 2, 5, {6}}, std::uint64_t{1});
+std::unique_ptr<GainModel> small_networks() {
+  auto model = std::make_unique<GainModel>(audio::GainSizes{kSuppressorWindow, 4, 3, 2, 5, {6}},
+                                           std::uint64_t{1});
   RandomStream random(3, "suppressor");
   std::vector<float> parameters(model->parameters().size());
   for (float& p : parameters) p = static_cast<float>(0.3 * random.normal());
@@ -51,8 +51,8 @@ void expect_near(std::complex<float> a, std::complex<float> b) {
 }
 
 TEST(Suppressor, AtTheirOwnRateGainsAreTheNetworks) {
-  const auto model = networks();
-  const Case sound(kWindow);
+  const auto model = small_networks();
+  const Case sound(kSuppressorWindow);
   ThreadTeam team(1);
   std::vector<Spectrogram> expected = sound.noisy;
   apply_gains(*model, expected, sound.power, team);
@@ -63,33 +63,33 @@ TEST(Suppressor, AtTheirOwnRateGainsAreTheNetworks) {
 }
 
 TEST(Suppressor, BinsAboveAreFiltered) {
-  const auto model = networks();
-  const Case sound(3 * kWindow);
+  const auto model = small_networks();
+  const Case sound(3 * kSuppressorWindow);
   // What networks know, alone.
-  Case low(3 * kWindow);
+  Case low(3 * kSuppressorWindow);
   std::vector<Spectrogram> filtered = sound.noisy;
   for (std::size_t i = 0; i < 3; ++i) {
     wiener_filter(sound.power[i], {}, filtered[i]);
     Spectrogram& some = low.noisy[i];
-    some = {some.frames, kWindow / 2 + 1, {}};
+    some = {some.frames, kSuppressorWindow / 2 + 1, {}};
     for (int t = 0; t < some.frames; ++t)
       for (int f = 0; f < some.bins; ++f)
         some.values.push_back(sound.noisy[i].frame(t)[static_cast<std::size_t>(f)]);
-    low.power[i].resize(kWindow / 2 + 1);
+    low.power[i].resize(kSuppressorWindow / 2 + 1);
   }
   const auto found = sound.suppressed(model.get()), known = low.suppressed(model.get());
   for (std::size_t i = 0; i < 3; ++i)
     for (int t = 0; t < found[i].frames; ++t)
-      for (std::size_t f = 0; f < 3 * kWindow / 2 + 1; ++f)
+      for (std::size_t f = 0; f < 3 * kSuppressorWindow / 2 + 1; ++f)
         expect_near(found[i].frame(t)[f],
-                    f < kWindow / 2 + 1 ? known[i].frame(t)[f] : filtered[i].frame(t)[f]);
+                    f < kSuppressorWindow / 2 + 1 ? known[i].frame(t)[f] : filtered[i].frame(t)[f]);
 }
 
 TEST(Suppressor, MissingBinsAreNoise) {
-  const auto model = networks();
-  const Case sound(kWindow / 2);
+  const auto model = small_networks();
+  const Case sound(kSuppressorWindow / 2);
   // The same with the missing bins made by hand.
-  Case wide(kWindow / 2);
+  Case wide(kSuppressorWindow / 2);
   for (std::size_t i = 0; i < 3; ++i) {
     double level = 0;
     for (const float p : wide.power[i]) level += std::log(p) / 9;
@@ -109,7 +109,7 @@ TEST(Suppressor, MissingBinsAreNoise) {
 }
 
 TEST(Suppressor, StrengthAndLeastGain) {
-  const Case sound(kWindow);
+  const Case sound(kSuppressorWindow);
   const auto full = sound.suppressed(nullptr);
   const auto none = sound.suppressed(nullptr, {0, 0});
   const auto half = sound.suppressed(nullptr, {0, 0.5});

@@ -17,20 +17,20 @@ using audio::Spectrogram;
 using audio::Stft;
 using audio::TwoPartFilter;
 
-constexpr int kSteps = 20;
+constexpr int kFilterSteps = 20;
 
 // Covariance of kSteps samples that go on as the coefficients say.
 Eigen::MatrixXd covariance(const Autoregression& process) {
   std::vector<double> r = process.autocovariance;
-  while (static_cast<int>(r.size()) < kSteps) {
+  while (static_cast<int>(r.size()) < kFilterSteps) {
     double next = 0;
     for (std::size_t k = 0; k < process.coefficients.size(); ++k)
       next += process.coefficients[k] * r[r.size() - 1 - k];
     r.push_back(next);
   }
-  Eigen::MatrixXd C(kSteps, kSteps);
-  for (int i = 0; i < kSteps; ++i)
-    for (int j = 0; j < kSteps; ++j) C(i, j) = r[static_cast<std::size_t>(std::abs(i - j))];
+  Eigen::MatrixXd C(kFilterSteps, kFilterSteps);
+  for (int i = 0; i < kFilterSteps; ++i)
+    for (int j = 0; j < kFilterSteps; ++j) C(i, j) = r[static_cast<std::size_t>(std::abs(i - j))];
   return C;
 }
 
@@ -54,11 +54,11 @@ TEST(TwoPartFilter, IsTheJointPosteriorOfASpeechThatStaysAsItIs) {
       const Autoregression s = audio::autoregression(speech), v = audio::autoregression(noise);
       const Eigen::MatrixXd S = covariance(s), V = covariance(v);
       RandomStream random(7, "heard");
-      Eigen::VectorXd y(kSteps);
-      for (int n = 0; n < kSteps; ++n) y[n] = 2 * random.normal();
+      Eigen::VectorXd y(kFilterSteps);
+      for (int n = 0; n < kFilterSteps; ++n) y[n] = 2 * random.normal();
       TwoPartFilter filter(s, v);
       ASSERT_EQ(filter.look_ahead(), p);
-      for (int n = 0; n < kSteps; ++n) {
+      for (int n = 0; n < kFilterSteps; ++n) {
         const double left = filter.step(y[n]);
         const Eigen::VectorXd expected = dense(S, V, y, n);
         if (n >= p) {

@@ -7,7 +7,7 @@
 namespace kalmia::data {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kSilence = std::numeric_limits<double>::quiet_NaN();
 using Names = std::vector<std::string>;
 
 // RIFF/WAVE, 16 bits, 8000 samples a second: three frames of two channels.
@@ -51,7 +51,7 @@ TEST(Audio, ReadsChannelsAndTime) {
 
 // 32-bit floats hold values beyond full scale, and missing ones.
 TEST(Audio, WavHoldsAnyValue) {
-  const Dataset mono = sound({0.25, -3, kNaN, 1e30F}, 1, 16000);
+  const Dataset mono = sound({0.25, -3, kSilence, 1e30F}, 1, 16000);
   expect_equal(read_audio("a.wav", audio_of(Format::Wav, mono), {}), mono);
   const Dataset stereo = sound({0.25, -0.5, 1, -1, 0, 0.125}, 2, 44100);
   expect_equal(read_audio("a.wav", audio_of(Format::Wav, stereo), {}), stereo);
@@ -70,7 +70,7 @@ TEST(Audio, FlacHoldsFullScale) {
       }),
       "a.audio: step 1, channel 1: value 1.5, but FLAC holds values within -1 and 1; use .wav");
   EXPECT_EQ(message_of<DataError>([&] {
-              audio_of(Format::Flac, sound({0, kNaN}, 1, 8000));
+              audio_of(Format::Flac, sound({0, kSilence}, 1, 8000));
             }),
             "a.audio: step 1, channel 1: a missing value, but FLAC cannot hold any; use .wav");
 }

@@ -5,10 +5,10 @@
 namespace kalmia::data {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kEmptyCell = std::numeric_limits<double>::quiet_NaN();
 using Names = std::vector<std::string>;
 
-std::string refusal(std::string_view text, const DataOptions& options = {}) {
+std::string csv_refusal(std::string_view text, const DataOptions& options = {}) {
   return message_of<DataError>([&] { read_csv("a.csv", text, options); });
 }
 
@@ -26,7 +26,7 @@ TEST(CsvReader, ReadsAWideFile) {
   EXPECT_EQ(data.u_names, Names({"u"}));
   ASSERT_EQ(data.series.size(), 1U);
   EXPECT_EQ(data.series[0].steps, 2);
-  expect_equal(data.series[0].y, {1.5, kNaN, kNaN, -2e-3}, "y");
+  expect_equal(data.series[0].y, {1.5, kEmptyCell, kEmptyCell, -2e-3}, "y");
   expect_equal(data.series[0].x, {7, 8}, "x");
   expect_equal(data.series[0].u, {1, 0}, "u");
   expect_equal(data.series[0].t, {0, 0.5}, "t");
@@ -56,7 +56,7 @@ TEST(CsvReader, LooksOnlyAtTheColumnsAskedFor) {
 
 TEST(CsvReader, BlankLinesOfOneColumnAreMissing) {
   expect_equal(read_csv("a.csv", "y\n1\n\n\n2\n\"\"\n\n\n", {}).series[0].y,
-               {1, kNaN, kNaN, 2, kNaN}, "y");
+               {1, kEmptyCell, kEmptyCell, 2, kEmptyCell}, "y");
 }
 
 TEST(CsvReader, FindsNumbersThatBeginLate) {
@@ -66,34 +66,35 @@ TEST(CsvReader, FindsNumbersThatBeginLate) {
 }
 
 TEST(CsvReader, NeedsAHeader) {
-  EXPECT_EQ(refusal("1,2\n3,4\n"),
+  EXPECT_EQ(csv_refusal("1,2\n3,4\n"),
             "a.csv:1: the first line holds numbers, but it must name the columns, such as t,y");
-  EXPECT_EQ(refusal("1,,NA\n"),
+  EXPECT_EQ(csv_refusal("1,,NA\n"),
             "a.csv:1: the first line holds numbers, but it must name the columns, such as t,y");
-  EXPECT_EQ(refusal("\n1\n"), "a.csv:1: the first line is blank, but it must name the columns");
-  EXPECT_EQ(refusal(""), "a.csv: the file is empty");
-  EXPECT_EQ(refusal("\xEF\xBB\xBF"), "a.csv: the file is empty");
-  EXPECT_EQ(refusal("t,y\n"), "a.csv: no rows below the header, so nothing to learn from");
-  EXPECT_EQ(refusal("t,y\n\n\n"), "a.csv: no rows below the header, so nothing to learn from");
-  EXPECT_EQ(refusal("y,y\n1,2\n"), "a.csv:1: two columns are called \"y\", but names must differ");
+  EXPECT_EQ(csv_refusal("\n1\n"), "a.csv:1: the first line is blank, but it must name the columns");
+  EXPECT_EQ(csv_refusal(""), "a.csv: the file is empty");
+  EXPECT_EQ(csv_refusal("\xEF\xBB\xBF"), "a.csv: the file is empty");
+  EXPECT_EQ(csv_refusal("t,y\n"), "a.csv: no rows below the header, so nothing to learn from");
+  EXPECT_EQ(csv_refusal("t,y\n\n\n"), "a.csv: no rows below the header, so nothing to learn from");
+  EXPECT_EQ(csv_refusal("y,y\n1,2\n"),
+            "a.csv:1: two columns are called \"y\", but names must differ");
 }
 
 TEST(CsvReader, RefusesRaggedRows) {
-  EXPECT_EQ(refusal("t,y\n0,1\n1,2,3\n"),
+  EXPECT_EQ(csv_refusal("t,y\n0,1\n1,2,3\n"),
             "a.csv:3: row has 3 values, but the header names 2 (t, y)");
-  EXPECT_EQ(refusal("t,y\n0\n"), "a.csv:2: row has 1 value, but the header names 2 (t, y)");
-  EXPECT_EQ(refusal("t,y\n0,1\n\n1,2\n"),
+  EXPECT_EQ(csv_refusal("t,y\n0\n"), "a.csv:2: row has 1 value, but the header names 2 (t, y)");
+  EXPECT_EQ(csv_refusal("t,y\n0,1\n\n1,2\n"),
             "a.csv:3: the line is blank, but the header names 2 (t, y)");
 }
 
 TEST(CsvReader, CountsLinesInsideQuotes) {
-  EXPECT_EQ(refusal("note,y\n\"two\nlines\",1\nx,abc\n"),
+  EXPECT_EQ(csv_refusal("note,y\n\"two\nlines\",1\nx,abc\n"),
             "a.csv:4: column y: \"abc\" is not a number");
 }
 
 TEST(CsvReader, RefusesWhatIsNoText) {
-  EXPECT_NE(refusal(std::string_view("\xFF\xFEt\0", 4)).find("UTF-16"), std::string::npos);
-  EXPECT_NE(refusal(std::string_view("PK\3\4\0\0", 6)).find("no text"), std::string::npos);
+  EXPECT_NE(csv_refusal(std::string_view("\xFF\xFEt\0", 4)).find("UTF-16"), std::string::npos);
+  EXPECT_NE(csv_refusal(std::string_view("PK\3\4\0\0", 6)).find("no text"), std::string::npos);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace kalmia::data {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNull = std::numeric_limits<double>::quiet_NaN();
 using Names = std::vector<std::string>;
 
 std::string lines_of(const Dataset& data) {
@@ -17,7 +17,7 @@ std::string lines_of(const Dataset& data) {
   return folder.content("a.jsonl");
 }
 
-std::string refusal(std::string_view text, const DataOptions& options = {}) {
+std::string json_refusal(std::string_view text, const DataOptions& options = {}) {
   return message_of<DataError>([&] { read_json_lines("a.jsonl", text, options); });
 }
 
@@ -34,7 +34,7 @@ TEST(JsonLines, ReadsRows) {
   ASSERT_EQ(data.series.size(), 2U);
   EXPECT_EQ(data.series[0].key, "7");
   expect_equal(data.series[0].t, {1, 2}, "t");
-  expect_equal(data.series[0].y, {1.25, kNaN, kNaN, kNaN}, "y");
+  expect_equal(data.series[0].y, {1.25, kNull, kNull, kNull}, "y");
   EXPECT_EQ(data.series[1].key, "b");
   expect_equal(data.series[1].y, {18446744073709551615.0, -3}, "y");
 }
@@ -44,25 +44,25 @@ TEST(JsonLines, FollowsTheRulesOfColumns) {
             Names({"level"}));
   EXPECT_EQ(read_json_lines("a", "{\"date\": 20200101, \"level\": 3}", {}).time_kind,
             TimeKind::Date);
-  EXPECT_NE(refusal("{\"a\": 1, \"b\": 2}").find("--measure"), std::string::npos);
+  EXPECT_NE(json_refusal("{\"a\": 1, \"b\": 2}").find("--measure"), std::string::npos);
 }
 
 TEST(JsonLines, NamesTheLine) {
-  EXPECT_EQ(refusal("{\"y\": 1}\n{\"y\": \"abc\"}\n"),
+  EXPECT_EQ(json_refusal("{\"y\": 1}\n{\"y\": \"abc\"}\n"),
             "a.jsonl:2: column y: \"abc\" is not a number");
-  EXPECT_EQ(refusal("{\"y\": 1}\n{\"y\": [1]}\n"),
+  EXPECT_EQ(json_refusal("{\"y\": 1}\n{\"y\": [1]}\n"),
             "a.jsonl:2: column y: \"[...]\" is not a number");
-  EXPECT_EQ(refusal("{\"y\": 1}\n\n{\"y\": true}\n"),
+  EXPECT_EQ(json_refusal("{\"y\": 1}\n\n{\"y\": true}\n"),
             "a.jsonl:3: column y: \"true\" is not a number");
-  EXPECT_EQ(refusal("{\"y\": 1}\n{\"y\": NaN}\n").substr(0, 35),
+  EXPECT_EQ(json_refusal("{\"y\": 1}\n{\"y\": NaN}\n").substr(0, 35),
             "a.jsonl:2: not a JSON object; troub");
-  EXPECT_EQ(refusal("[1, 2]\n"), "a.jsonl:1: not a JSON object, but every line must be one");
-  EXPECT_EQ(refusal("5\n"), "a.jsonl:1: not a JSON object, but every line must be one");
-  EXPECT_EQ(refusal(" \n\n"), "a.jsonl: the file is empty");
-  refusal("{\"y\": 1e999}");
-  refusal("{\"y\": 1e300}");
-  refusal("{\"y\": 1} {\"y\": 2}");
-  refusal("{}");
+  EXPECT_EQ(json_refusal("[1, 2]\n"), "a.jsonl:1: not a JSON object, but every line must be one");
+  EXPECT_EQ(json_refusal("5\n"), "a.jsonl:1: not a JSON object, but every line must be one");
+  EXPECT_EQ(json_refusal(" \n\n"), "a.jsonl: the file is empty");
+  json_refusal("{\"y\": 1e999}");
+  json_refusal("{\"y\": 1e300}");
+  json_refusal("{\"y\": 1} {\"y\": 2}");
+  json_refusal("{}");
 }
 
 TEST(JsonLines, WritesRows) {

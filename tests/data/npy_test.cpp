@@ -28,7 +28,7 @@ constexpr const char* kUnicode =
     "0000e9000000ac20000000f60100";
 
 // A file with this header, padded by one blank, and these bytes.
-std::string file_of(const std::string& header, const std::string& content) {
+std::string npy_bytes(const std::string& header, const std::string& content) {
   std::string bytes("\x93NUMPY\1\0", 8);
   bytes += static_cast<char>((header.size() + 1) & 0xFF);
   bytes += static_cast<char>((header.size() + 1) >> 8);
@@ -37,8 +37,8 @@ std::string file_of(const std::string& header, const std::string& content) {
 
 std::string array_of(const std::string& type, const std::string& shape,
                      const std::string& content) {
-  return file_of("{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }",
-                 content);
+  return npy_bytes("{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }",
+                   content);
 }
 
 std::vector<double> values_of(const std::string& type, const std::string& hex) {
@@ -82,7 +82,7 @@ TEST(Npy, ReadsThreeDimensionsInBothOrders) {
   EXPECT_EQ(c.values[1 * 12 + 2 * 4 + 3], 23);
   EXPECT_EQ(c.values[1], 1);
   const NpyArray fortran = parse_npy(
-      "a", file_of("{'shape': (2, 3, 4), \"fortran_order\": True, 'descr': '|u1'}", bytes));
+      "a", npy_bytes("{'shape': (2, 3, 4), \"fortran_order\": True, 'descr': '|u1'}", bytes));
   for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t j = 0; j < 3; ++j)
       for (std::size_t k = 0; k < 4; ++k)
@@ -96,48 +96,51 @@ TEST(Npy, ReadsVersionTwo) {
   EXPECT_EQ(parse_npy("a", bytes).values, std::vector<double>({7}));
 }
 
-std::string refusal(const std::string& bytes) {
+std::string npy_refusal(const std::string& bytes) {
   return message_of<DataError>([&] { parse_npy("a.npy", bytes); });
 }
 
 TEST(Npy, BelievesNoHeader) {
-  EXPECT_EQ(refusal("t,y\n"), "a.npy: not an array of NumPy (.npy)");
-  EXPECT_EQ(refusal("\x93NUMPY"), "a.npy: the header is cut off");
-  EXPECT_EQ(refusal(from_hex(kFortran).substr(0, 60)), "a.npy: the header is cut off");
-  EXPECT_EQ(refusal(array_of("<f8", "(3,)", std::string(16, 'x'))),
+  EXPECT_EQ(npy_refusal("t,y\n"), "a.npy: not an array of NumPy (.npy)");
+  EXPECT_EQ(npy_refusal("\x93NUMPY"), "a.npy: the header is cut off");
+  EXPECT_EQ(npy_refusal(from_hex(kFortran).substr(0, 60)), "a.npy: the header is cut off");
+  EXPECT_EQ(npy_refusal(array_of("<f8", "(3,)", std::string(16, 'x'))),
             "a.npy: shape (3,) of type <f8 asks for more than the 16 bytes there are");
-  refusal(array_of("<f8", "(999999999999999999, 999999999999999999)", "x"));
-  refusal(array_of("<f8", "(4294967296, 4294967296, 2)", std::string(64, 'x')));
-  refusal(array_of("<f8", "(99999999999999999999999,)", "x"));
-  refusal(array_of("<f8", "(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)", std::string(8, 'x')));
-  EXPECT_EQ(refusal(array_of("<f8", "(999999999999, 0)", "")),
+  npy_refusal(array_of("<f8", "(999999999999999999, 999999999999999999)", "x"));
+  npy_refusal(array_of("<f8", "(4294967296, 4294967296, 2)", std::string(64, 'x')));
+  npy_refusal(array_of("<f8", "(99999999999999999999999,)", "x"));
+  npy_refusal(array_of("<f8", "(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)", std::string(8, 'x')));
+  EXPECT_EQ(npy_refusal(array_of("<f8", "(999999999999, 0)", "")),
             "a.npy: shape (999999999999, 0), but no dimension may be 0");
-  refusal(array_of("<U0", "(999999999999,)", ""));
-  refusal(array_of("<U4294967295", "(2,)", "abcd"));
-  refusal(array_of("<U99999999999999999999", "(2,)", "abcd"));
-  refusal(array_of("<f8", "(-1,)", "x"));
-  refusal(array_of("<f8", "3", "x"));
-  refusal(array_of("<f8", "()", ""));
-  refusal(file_of("{'descr': '<f8', 'shape': (1,)}", std::string(8, 'x')));
-  refusal(file_of("{'descr': '<f8', 'fortran_order': 1, 'shape': (1,)}", std::string(8, 'x')));
-  refusal(file_of("{'descr': '<f8", ""));
-  refusal(file_of("{", ""));
-  refusal(file_of("", ""));
+  npy_refusal(array_of("<U0", "(999999999999,)", ""));
+  npy_refusal(array_of("<U4294967295", "(2,)", "abcd"));
+  npy_refusal(array_of("<U99999999999999999999", "(2,)", "abcd"));
+  npy_refusal(array_of("<f8", "(-1,)", "x"));
+  npy_refusal(array_of("<f8", "3", "x"));
+  npy_refusal(array_of("<f8", "()", ""));
+  npy_refusal(npy_bytes("{'descr': '<f8', 'shape': (1,)}", std::string(8, 'x')));
+  npy_refusal(
+      npy_bytes("{'descr': '<f8', 'fortran_order': 1, 'shape': (1,)}", std::string(8, 'x')));
+  npy_refusal(npy_bytes("{'descr': '<f8", ""));
+  npy_refusal(npy_bytes("{", ""));
+  npy_refusal(npy_bytes("", ""));
   std::string version = array_of("|u1", "(1,)", "\x07");
   version[6] = 9;
-  EXPECT_EQ(refusal(version), "a.npy: format version 9, but only 1 to 3 are known");
+  EXPECT_EQ(npy_refusal(version), "a.npy: format version 9, but only 1 to 3 are known");
 }
 
 TEST(Npy, RefusesOtherTypes) {
   for (const char* type : {"|O", "<c16", "<f2", "<i3", "|S5", "<M8", "<M8[Y]", "<m8[s]", "", "<f",
                            "f8", "<f8x", "|b8", "<V8"})
-    EXPECT_NE(refusal(array_of(type, "(1,)", std::string(64, 'x'))).find("but it must be one of"),
-              std::string::npos)
+    EXPECT_NE(
+        npy_refusal(array_of(type, "(1,)", std::string(64, 'x'))).find("but it must be one of"),
+        std::string::npos)
         << type;
-  EXPECT_NE(refusal(file_of("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}",
+  EXPECT_NE(
+      npy_refusal(npy_bytes("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}",
                             std::string(8, 'x')))
-                .find("records"),
-            std::string::npos);
+          .find("records"),
+      std::string::npos);
 }
 
 TEST(Npy, WritesWhatNumPyReads) {

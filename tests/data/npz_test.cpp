@@ -25,7 +25,7 @@ constexpr const char* kStored =
     "84000000840000000800000000000000000000008001c70000006d61736b2e6e7079504b05060000000002000200"
     "69000000850100000000";
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNpzMissing = std::numeric_limits<double>::quiet_NaN();
 using Shape = std::vector<std::size_t>;
 
 // What `write` writes.
@@ -45,7 +45,7 @@ std::string npz_of(const auto& data) {
 TEST(Npz, ReadsWhatNumPyWrote) {
   const Dataset data = read_npz("a.npz", from_hex(kStored), {});
   EXPECT_EQ(data.y_names, std::vector<std::string>({"y1", "y2"}));
-  expect_equal(data.series[0].y, {1.5, kNaN, 2.25, kNaN}, "y");
+  expect_equal(data.series[0].y, {1.5, kNpzMissing, 2.25, kNpzMissing}, "y");
 }
 
 TEST(Npz, ReadsBackTheSame) {
@@ -61,7 +61,7 @@ TEST(Npz, ReadsBackTheSame) {
   plain.y_names = {"y"};
   plain.series.resize(1);
   plain.series[0].steps = 2;
-  plain.series[0].y = {1, kNaN};
+  plain.series[0].y = {1, kNpzMissing};
   expect_equal(read_npz("a.npz", npz_of(plain), {}), plain);
 }
 
@@ -69,7 +69,7 @@ TEST(Npz, EqualDataGiveEqualFiles) {
   EXPECT_EQ(npz_of(example_dataset()), npz_of(example_dataset()));
 }
 
-Estimates example_estimates() {
+Estimates npz_estimates() {
   Estimates estimates;
   estimates.state_names = {"a", "b"};
   estimates.time_name = "t";
@@ -92,16 +92,18 @@ Estimates example_estimates() {
 }
 
 TEST(Npz, WritesEstimates) {
-  const std::string bytes = npz_of(example_estimates());
+  const std::string bytes = npz_of(npz_estimates());
   const ZipReader zip("a.npz", bytes);
   const auto array = [&](const std::string& name) {
     return parse_npy(name, zip.read(name + ".npy"));
   };
   EXPECT_EQ(array("mean").shape, Shape({2, 2, 2}));
-  expect_equal(array("mean").values, {1, 2, 3, 4, 5, 6, kNaN, kNaN}, "mean");
+  expect_equal(array("mean").values, {1, 2, 3, 4, 5, 6, kNpzMissing, kNpzMissing}, "mean");
   EXPECT_EQ(array("covariance").shape, Shape({2, 2, 2, 2}));
   expect_equal(array("covariance").values,
-               {4, 0.5, 0.5, 9, 16, 0, 0, 25, 1, 0, 0, 2, kNaN, kNaN, kNaN, kNaN}, "covariance");
+               {4, 0.5, 0.5, 9, 16, 0, 0, 25, 1, 0, 0, 2, kNpzMissing, kNpzMissing, kNpzMissing,
+                kNpzMissing},
+               "covariance");
   EXPECT_EQ(array("t").shape, Shape({2, 2}));
   expect_equal(array("lengths").values, {2, 1}, "lengths");
   EXPECT_EQ(array("keys").texts, std::vector<std::string>({"k1", "k2"}));
@@ -109,7 +111,7 @@ TEST(Npz, WritesEstimates) {
 }
 
 TEST(Npz, OneSeriesHasNoDimensionForIt) {
-  Estimates estimates = example_estimates();
+  Estimates estimates = npz_estimates();
   estimates.series.resize(1);
   estimates.series[0].covariance.clear();
   const std::string bytes = npz_of(estimates);
@@ -130,13 +132,13 @@ TEST(Npz, OneArrayAlone) {
   const Dataset back = read_npy("a.npy", npy_of(data), {});
   EXPECT_EQ(back.y_names, data.y_names);
   expect_equal(back.series[0].y, data.series[0].y, "y");
-  Estimates estimates = example_estimates();
+  Estimates estimates = npz_estimates();
   estimates.series.resize(1);
   EXPECT_EQ(parse_npy("a", npy_of(estimates)).values, estimates.series[0].mean);
 }
 
 TEST(Npz, ListsTheArraysThereAre) {
-  const std::string bytes = npz_of(example_estimates());
+  const std::string bytes = npz_of(npz_estimates());
   EXPECT_EQ(message_of<DataError>([&] { read_npz("a.npz", bytes, {}); }),
             "a.npz: no array y with the measurements; the arrays are covariance, keys, lengths, "
             "mean, names, t; save it as np.savez(file, y=...)");

@@ -57,36 +57,36 @@ TEST(SeriesAssembler, KindsOfTime) {
   expect_equal(dates.series[0].t, {0, 1}, "t");
 }
 
-std::string refusal(const std::vector<Row>& rows, const Columns& columns) {
+std::string rows_refusal(const std::vector<Row>& rows, const Columns& columns) {
   return message_of<DataError>([&] { assemble(rows, columns); });
 }
 
 TEST(SeriesAssembler, NamesLineAndColumn) {
-  EXPECT_EQ(refusal({{"", "1", "abc"}}, kPlain), "a.csv:2: column y: \"abc\" is not a number");
-  EXPECT_EQ(refusal({{"", "1", "1,5"}}, kPlain),
+  EXPECT_EQ(rows_refusal({{"", "1", "abc"}}, kPlain), "a.csv:2: column y: \"abc\" is not a number");
+  EXPECT_EQ(rows_refusal({{"", "1", "1,5"}}, kPlain),
             "a.csv:2: column y: \"1,5\" is not a number (decimals follow a point, not a comma)");
-  EXPECT_EQ(refusal({{"", "1", "1"}, {"", "2", "1e300"}}, kPlain),
+  EXPECT_EQ(rows_refusal({{"", "1", "1"}, {"", "2", "1e300"}}, kPlain),
             "a.csv:3: column y: value 1e+300, but values must lie within -1e100 and 1e100 (leave "
             "missing ones empty)");
-  refusal({{"", "1", "inf"}}, kPlain);
-  EXPECT_EQ(refusal({{"", "2", "1"}, {"", "1", "1"}}, kPlain),
+  rows_refusal({{"", "1", "inf"}}, kPlain);
+  EXPECT_EQ(rows_refusal({{"", "2", "1"}, {"", "1", "1"}}, kPlain),
             "a.csv:3: column t: time 1 comes after 2, but time must increase within a series");
-  refusal({{"", "2", "1"}, {"", "2", "1"}}, kPlain);
-  EXPECT_EQ(refusal({{"", "2", "1"}, {"", "", "1"}}, kPlain),
+  rows_refusal({{"", "2", "1"}, {"", "2", "1"}}, kPlain);
+  EXPECT_EQ(rows_refusal({{"", "2", "1"}, {"", "", "1"}}, kPlain),
             "a.csv:3: column t: time is missing, but every row needs one");
-  EXPECT_EQ(refusal({{"", "2020-01-01", "1"}, {"", "", "1"}}, kPlain),
+  EXPECT_EQ(rows_refusal({{"", "2020-01-01", "1"}, {"", "", "1"}}, kPlain),
             "a.csv:3: column t: time is missing, but every row needs one");
-  EXPECT_EQ(refusal({{"", "2", "1"}, {"", "2020-01-01", "1"}}, kPlain),
+  EXPECT_EQ(rows_refusal({{"", "2", "1"}, {"", "2020-01-01", "1"}}, kPlain),
             "a.csv:3: column t: \"2020-01-01\" is not a number, but the rows before have numbers");
-  EXPECT_EQ(refusal({{"", "noon", "1"}}, kPlain),
+  EXPECT_EQ(rows_refusal({{"", "noon", "1"}}, kPlain),
             "a.csv:2: column t: \"noon\" is neither a number nor a date such as 2024-03-01 or "
             "2024-03-01T12:30:00");
-  EXPECT_EQ(refusal({{"", "2020-01-01", "1"}, {"", "2", "1"}}, kPlain),
+  EXPECT_EQ(rows_refusal({{"", "2020-01-01", "1"}, {"", "2", "1"}}, kPlain),
             "a.csv:3: column t: \"2\" is not a date such as 2024-03-01 or 2024-03-01T12:30:00");
-  refusal({{"", "-1e200", "1"}}, kPlain);
-  EXPECT_EQ(refusal({{"", "1", "1", "1", "1"}}, kKeyed),
+  rows_refusal({{"", "-1e200", "1"}}, kPlain);
+  EXPECT_EQ(rows_refusal({{"", "1", "1", "1", "1"}}, kKeyed),
             "a.csv:2: column id: the key is empty, but every row must belong to a series");
-  EXPECT_EQ(refusal({}, kPlain), "a.csv: no rows below the header, so nothing to learn from");
+  EXPECT_EQ(rows_refusal({}, kPlain), "a.csv: no rows below the header, so nothing to learn from");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(Table, DaysOnlyIfAllTimesAre) {
   EXPECT_EQ(table_of(data).date_style, DateStyle::Second);
 }
 
-Estimates example_estimates() {
+Estimates table_estimates() {
   Estimates estimates;
   estimates.state_names = {"a", "b"};
   StateEstimates series;
@@ -61,13 +61,13 @@ Estimates example_estimates() {
 }
 
 TEST(Table, StatesWithTheirStandardDeviations) {
-  const Table table = table_of(example_estimates());
+  const Table table = table_of(table_estimates());
   EXPECT_EQ(table.names, Names({"a", "a_std", "b", "b_std"}));
   expect_equal(table.blocks[0].values, {1, 2, 2, 3, 3, 4, 4, 5}, "values");
 }
 
 TEST(Table, SamplesHaveNoStandardDeviations) {
-  Estimates estimates = example_estimates();
+  Estimates estimates = table_estimates();
   estimates.series[0].covariance.clear();
   const Table table = table_of(estimates);
   EXPECT_EQ(table.names, Names({"a", "b"}));
@@ -85,7 +85,7 @@ TEST(Table, RefusesSizesThatDoNotFit) {
   data = example_dataset();
   data.series[0].steps = -1;
   message_of<DataError>([&] { table_of(data); });
-  Estimates estimates = example_estimates();
+  Estimates estimates = table_estimates();
   estimates.series[0].covariance.pop_back();
   message_of<DataError>([&] { table_of(estimates); });
 }

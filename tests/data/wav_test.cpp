@@ -29,7 +29,7 @@ WavHeader parse(const std::string& bytes, std::size_t* used = nullptr) {
   return header;
 }
 
-std::string refusal(const std::string& bytes) {
+std::string wav_refusal(const std::string& bytes) {
   return message_of<DataError>([&] { parse(bytes); });
 }
 
@@ -109,18 +109,18 @@ TEST(WavHeader, CodedSamplesHaveNoFormat) {
 TEST(WavHeader, RefusesDamage) {
   const std::string whole = wav_header_bytes(stereo());
   for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_NE(refusal(whole.substr(0, size)).find("x: "), std::string::npos) << size;
-  EXPECT_NE(refusal("RIFF....AVI LIST").find("not WAV"), std::string::npos);
-  EXPECT_NE(refusal(whole.substr(0, 12) + whole.substr(36)).find("no fmt"), std::string::npos);
+    EXPECT_NE(wav_refusal(whole.substr(0, size)).find("x: "), std::string::npos) << size;
+  EXPECT_NE(wav_refusal("RIFF....AVI LIST").find("not WAV"), std::string::npos);
+  EXPECT_NE(wav_refusal(whole.substr(0, 12) + whole.substr(36)).find("no fmt"), std::string::npos);
   std::string damaged = whole;
   damaged[22] = damaged[23] = 0;
-  EXPECT_NE(refusal(damaged).find("0 channels"), std::string::npos);
+  EXPECT_NE(wav_refusal(damaged).find("0 channels"), std::string::npos);
   damaged = whole;
   damaged[18] = 1;  // fmt of 65552 bytes
-  EXPECT_NE(refusal(damaged).find("65552 bytes"), std::string::npos);
+  EXPECT_NE(wav_refusal(damaged).find("65552 bytes"), std::string::npos);
   damaged[18] = 0;
   damaged[16] = 4;
-  EXPECT_NE(refusal(damaged).find("needs 16"), std::string::npos);
+  EXPECT_NE(wav_refusal(damaged).find("needs 16"), std::string::npos);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ std::string archive_of(const std::vector<std::pair<std::string, std::string>>& e
   return folder.content("a.zip");
 }
 
-std::string refusal(const std::string& bytes, const std::string& name) {
+std::string zip_refusal(const std::string& bytes, const std::string& name) {
   return message_of<DataError>([&] { ZipReader("a.zip", bytes).read(name); });
 }
 
@@ -71,15 +71,16 @@ TEST(Zip, FindsTheDirectoryBeforeAComment) {
 TEST(Zip, NoticesDamage) {
   std::string bytes = archive_of({{"a", "first"}});
   bytes[31] = 'F';
-  EXPECT_EQ(refusal(bytes, "a"), "a.zip: entry \"a\" is damaged: its checksum does not match");
+  EXPECT_EQ(zip_refusal(bytes, "a"), "a.zip: entry \"a\" is damaged: its checksum does not match");
   bytes = archive_of({{"a", "first"}});
   bytes[0] = 'x';
-  EXPECT_EQ(refusal(bytes, "a"), "a.zip: entry \"a\" is damaged");
-  EXPECT_EQ(refusal("no archive", "a"),
+  EXPECT_EQ(zip_refusal(bytes, "a"), "a.zip: entry \"a\" is damaged");
+  EXPECT_EQ(zip_refusal("no archive", "a"),
             "a.zip: not a zip archive, as .npz files are; it is cut off perhaps");
-  EXPECT_EQ(refusal(std::string(70000, 'x'), "a"),
+  EXPECT_EQ(zip_refusal(std::string(70000, 'x'), "a"),
             "a.zip: not a zip archive, as .npz files are; it is cut off perhaps");
-  EXPECT_EQ(refusal("", "a"), "a.zip: not a zip archive, as .npz files are; it is cut off perhaps");
+  EXPECT_EQ(zip_refusal("", "a"),
+            "a.zip: not a zip archive, as .npz files are; it is cut off perhaps");
 }
 
 // Offsets in the directory of an archive with one entry "a" of five bytes.
@@ -92,41 +93,42 @@ TEST(Zip, BelievesNoSize) {
     bytes.replace(offset, hex.size() / 2, from_hex(hex));
     return bytes;
   };
-  refusal(changed(kDirectory + 20, "ffffff7f"), "a");   // packed size
-  refusal(changed(kDirectory + 24, "06000000"), "a");   // size of a stored entry
-  refusal(changed(kDirectory + 42, "f0ffff7f"), "a");   // place of the entry
-  refusal(changed(kDirectory + 28, "ffff"), "a");       // length of the name
-  refusal(changed(kDirectory + 30, "ffff"), "a");       // length of the extra field
-  refusal(changed(26, "ffff"), "a");                    // length of the name at the entry
-  refusal(changed(whole.size() - 6, "f0ffff7f"), "a");  // place of the directory
-  refusal(changed(whole.size() - 6, "ffffffff"), "a");
-  refusal(changed(whole.size() - 12, "0900"), "a");  // number of entries
-  EXPECT_NE(refusal(changed(kDirectory + 10, "0c00"), "a").find("method 12"), std::string::npos);
-  EXPECT_NE(refusal(changed(kDirectory + 8, "0100"), "a").find("encrypted"), std::string::npos);
+  zip_refusal(changed(kDirectory + 20, "ffffff7f"), "a");   // packed size
+  zip_refusal(changed(kDirectory + 24, "06000000"), "a");   // size of a stored entry
+  zip_refusal(changed(kDirectory + 42, "f0ffff7f"), "a");   // place of the entry
+  zip_refusal(changed(kDirectory + 28, "ffff"), "a");       // length of the name
+  zip_refusal(changed(kDirectory + 30, "ffff"), "a");       // length of the extra field
+  zip_refusal(changed(26, "ffff"), "a");                    // length of the name at the entry
+  zip_refusal(changed(whole.size() - 6, "f0ffff7f"), "a");  // place of the directory
+  zip_refusal(changed(whole.size() - 6, "ffffffff"), "a");
+  zip_refusal(changed(whole.size() - 12, "0900"), "a");  // number of entries
+  EXPECT_NE(zip_refusal(changed(kDirectory + 10, "0c00"), "a").find("method 12"),
+            std::string::npos);
+  EXPECT_NE(zip_refusal(changed(kDirectory + 8, "0100"), "a").find("encrypted"), std::string::npos);
   // Deflated, of 4 GiB: a lie that must not be allocated for.
   std::string lie = changed(kDirectory + 24, "feffffff");
   lie[kDirectory + 10] = 8;
-  EXPECT_EQ(refusal(lie, "a"),
+  EXPECT_EQ(zip_refusal(lie, "a"),
             "a.zip: entry \"a\" claims 4294967294 bytes, but its 5 cannot hold as many");
   // Deflated, and of a size between: it just does not unpack to that.
   lie = changed(kDirectory + 24, "00010000");
   lie[kDirectory + 10] = 8;
-  refusal(lie, "a");
+  zip_refusal(lie, "a");
 }
 
 TEST(Zip, NoticesDamageToDeflatedEntries) {
   const std::string whole = from_hex(kPacked);
   std::string bytes = whole;
   bytes[100] = static_cast<char>(bytes[100] ^ 0x10);
-  EXPECT_NE(refusal(bytes, "y.npy").find("damaged"), std::string::npos);
+  EXPECT_NE(zip_refusal(bytes, "y.npy").find("damaged"), std::string::npos);
   // Sizes one off either way.
   const std::size_t size = whole.find("PK\1\2") + 24;
   bytes = whole;
   ++bytes[size];
-  EXPECT_NE(refusal(bytes, "y.npy").find("does not unpack"), std::string::npos);
+  EXPECT_NE(zip_refusal(bytes, "y.npy").find("does not unpack"), std::string::npos);
   bytes = whole;
   --bytes[size];
-  EXPECT_NE(refusal(bytes, "y.npy").find("does not unpack"), std::string::npos);
+  EXPECT_NE(zip_refusal(bytes, "y.npy").find("does not unpack"), std::string::npos);
 }
 
 }  // namespace

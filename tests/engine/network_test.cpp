@@ -11,7 +11,7 @@
 namespace kalmia::heads {
 namespace {
 
-ArchitectureOptions options() {
+ArchitectureOptions network_options() {
   ArchitectureOptions o;
   o.state_dim = 2;
   o.meas_dim = 1;
@@ -22,7 +22,7 @@ ArchitectureOptions options() {
 }
 
 TEST(PackedNetwork, PutsTheInitialDiagonalThroughSoftplus) {
-  const Architecture a(options());
+  const Architecture a(network_options());
   std::vector<double> values(static_cast<std::size_t>(a.parameters.size()), 0.0);
   const double L[] = {-0.5, 0.7, 1.5};
   for (int i = 0; i < 3; ++i) values[static_cast<std::size_t>(a.initial_L + i)] = L[i];
@@ -40,7 +40,7 @@ TEST(PackedNetwork, PutsTheInitialDiagonalThroughSoftplus) {
 // Tiles differ between instruction sets: old ones must be refused, not read wrongly.
 TEST(PackedNetwork, IsRefusedAfterTheInstructionSetChanged) {
   if (lanes::available_isas().size() < 2) GTEST_SKIP() << "this machine has one instruction set";
-  test::WindowCase<float> at(options(), {}, 3, 16, 1);
+  test::WindowCase<float> at(network_options(), {}, 3, 16, 1);
   StateWorkspace<float> workspace;
   workspace.prepare(at.model(), 3, 16, false);
   lanes::force_isa(lanes::Isa::Portable);

@@ -34,7 +34,7 @@ TEST_P(DiagonalGradient, MatchesCentralDifferences) { expect_adjoint(GetParam())
 INSTANTIATE_TEST_SUITE_P(Models, DiagonalGradient, testing::ValuesIn(gradient_cases()),
                          [](const auto& test) { return test.param.name; });
 
-ArchitectureOptions options_of(HeadKind head) {
+ArchitectureOptions options_of_head(HeadKind head) {
   ArchitectureOptions options;
   options.state_dim = 3;
   options.meas_dim = 2;
@@ -48,7 +48,7 @@ ArchitectureOptions options_of(HeadKind head) {
 TEST(Diagonal, IsThatOfTheReference) {
   constexpr int kSteps = 6, kLanes = 16, N = 3;
   test::for_each_isa([&] {
-    WindowCase<double> at(options_of(HeadKind::Diagonal),
+    WindowCase<double> at(options_of_head(HeadKind::Diagonal),
                           {.missing = true, .carried = true, .centre = true, .driven = true},
                           kSteps, kLanes, 29);
     const reference::Model model = test::reference_of(at);
@@ -71,7 +71,7 @@ TEST(Diagonal, IsThatOfTheReference) {
 // A prediction has no correlations, but for what is known before the first measurement.
 TEST(Diagonal, PredictionsHaveNoCorrelations) {
   constexpr int kSteps = 4, kLanes = 16, N = 3;
-  WindowCase<float> at(options_of(HeadKind::Diagonal), {}, kSteps, kLanes, 30);
+  WindowCase<float> at(options_of_head(HeadKind::Diagonal), {}, kSteps, kLanes, 30);
   StateWorkspace<float> workspace;
   workspace.prepare(at.model(), kSteps, kLanes, false);
   const test::WindowResult found = test::run_window(at.model(), at.group, workspace);
@@ -87,9 +87,9 @@ TEST(Diagonal, PredictionsHaveNoCorrelations) {
 }
 
 TEST(Diagonal, HasFewerRowsThanATriangleAndNoSecondSide) {
-  EXPECT_EQ(Architecture(options_of(HeadKind::Diagonal)).output_rows(), 6);
-  EXPECT_EQ(Architecture(options_of(HeadKind::Direct)).output_rows(), 9);
-  ArchitectureOptions both = options_of(HeadKind::Diagonal);
+  EXPECT_EQ(Architecture(options_of_head(HeadKind::Diagonal)).output_rows(), 6);
+  EXPECT_EQ(Architecture(options_of_head(HeadKind::Direct)).output_rows(), 9);
+  ArchitectureOptions both = options_of_head(HeadKind::Diagonal);
   both.two_sided = true;
   EXPECT_THROW(both.validate(), ConfigError);
 }

@@ -11,7 +11,7 @@
 namespace kalmia::heads {
 namespace {
 
-std::vector<GradientCase> gradient_cases() {
+std::vector<GradientCase> direct_gradient_cases() {
   const FeatureKinds kinds;
   return {{"RecurrentFilterBentEverything", HeadKind::Direct, false, 3, 2, kinds.bent},
           {"RecurrentFilterEverything", HeadKind::Direct, false, 3, 2, kinds.all},
@@ -25,7 +25,7 @@ class DirectGradient : public testing::TestWithParam<GradientCase> {};
 
 TEST_P(DirectGradient, MatchesCentralDifferences) { expect_adjoint(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(Models, DirectGradient, testing::ValuesIn(gradient_cases()),
+INSTANTIATE_TEST_SUITE_P(Models, DirectGradient, testing::ValuesIn(direct_gradient_cases()),
                          [](const auto& test) { return test.param.name; });
 
 // No state follows from the last: what is carried changes nothing.

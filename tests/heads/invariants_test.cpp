@@ -23,9 +23,9 @@ using test::Matrix;
 using test::WindowCase;
 using test::WindowResult;
 
-constexpr int kSteps = 19;  // more than one chunk of weight gradients
+constexpr int kBatterySteps = 19;  // more than one chunk of weight gradients
 constexpr double kScale = 0.01;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 /// Every model of states: its head, whether it reads both sides, and the rules of a recursion.
 struct Model {
@@ -106,8 +106,8 @@ class Invariants : public testing::Test {
     ArchitectureOptions options = K::options();
     options.encoder = encoder_;
     options.taps = 6;
-    return Case(options, {.missing = true, .uneven = true, .carried = true, .centre = true}, kSteps,
-                count, seed);
+    return Case(options, {.missing = true, .uneven = true, .carried = true, .centre = true},
+                kBatterySteps, count, seed);
   }
 
   static StateWorkspace<T> make_workspace(const Case& c, int steps, int count,
@@ -187,7 +187,8 @@ TYPED_TEST(Invariants, PermutingLanesPermutesResultsBitForBit) {
     RandomStream random(5, "permutation");
     for (std::size_t i = from.size(); i > 1; --i) std::swap(from[i - 1], from[random.below(i)]);
     const WindowResult before = this->run(c, c.group);
-    const WindowResult after = this->run(c, test::take(c.architecture, c.group, 0, kSteps, from));
+    const WindowResult after =
+        this->run(c, test::take(c.architecture, c.group, 0, kBatterySteps, from));
     for (int lane = 0; lane < count; ++lane)
       EXPECT_TRUE(same_lane(after, lane, before, from[static_cast<std::size_t>(lane)]));
     // Sums over lanes are taken in another order.
@@ -206,14 +207,16 @@ TYPED_TEST(Invariants, ALaneDoesNotDependOnItsNeighbours) {
     for (const int kept : {0, 1}) {
       std::vector<int> from = this->order(count);
       for (int lane = 1 - kept; lane < count; lane += 2) from[static_cast<std::size_t>(lane)] = -1;
-      const WindowResult half = this->run(c, test::take(c.architecture, c.group, 0, kSteps, from));
+      const WindowResult half =
+          this->run(c, test::take(c.architecture, c.group, 0, kBatterySteps, from));
       for (int lane = kept; lane < count; lane += 2) EXPECT_TRUE(same_lane(half, lane, full, lane));
     }
     for (const auto& [lane, size, position] :
          {std::tuple{2, 16, 0}, {2, 16, 15}, {5, 32, 17}, {7, 48, 40}, {count - 1, 16, 3}}) {
       std::vector<int> from(static_cast<std::size_t>(size), -1);
       from[static_cast<std::size_t>(position)] = lane;
-      const WindowResult alone = this->run(c, test::take(c.architecture, c.group, 0, kSteps, from));
+      const WindowResult alone =
+          this->run(c, test::take(c.architecture, c.group, 0, kBatterySteps, from));
       EXPECT_TRUE(same_lane(alone, position, full, lane))
           << "position " << position << " of " << size;
     }
@@ -246,7 +249,7 @@ TYPED_TEST(Invariants, ANaNStaysInItsLane) {
     enum class Where { Measurement, CarriedX, CarriedH };
     for (const Where where : {Where::Measurement, Where::CarriedX, Where::CarriedH})
       // Instructions give NaNs of both signs, and those that look at the sign bit must not care.
-      for (const double nan : {kNaN, std::copysign(kNaN, -1.0)}) {
+      for (const double nan : {kNotANumber, std::copysign(kNotANumber, -1.0)}) {
         SCOPED_TRACE(std::string(std::signbit(nan) ? "negative" : "positive") + " NaN in " +
                      (where == Where::Measurement ? "a measurement"
                       : where == Where::CarriedX  ? "the carried x"
@@ -256,13 +259,13 @@ TYPED_TEST(Invariants, ANaNStaysInItsLane) {
         const int N = c.architecture.state_dim(), M = c.architecture.meas_dim();
         // A recurrent model does not look at the x it carries.
         const bool breaks = where != Where::CarriedX || c.architecture.options.recursive();
-        c.group.length[bad] = breaks ? 0 : kSteps - 2;
+        c.group.length[bad] = breaks ? 0 : kBatterySteps - 2;
         // What the networks say at the first step counts: a state has a centre, and is measured.
         c.group.centre[test::panel_at(0, N, 0, count, bad)] = 0.5;
         c.group.observed[test::panel_at(0, M, 0, count, bad)] = 1;
         c.group.y[test::panel_at(0, M, 0, count, bad)] = 0.25;
         const WindowResult expected = this->run(c, c.group);
-        c.group.length[bad] = kSteps - 2;
+        c.group.length[bad] = kBatterySteps - 2;
         switch (where) {
           case Where::Measurement:
             c.group.y[test::panel_at(step, M, 1, count, bad)] = nan;
@@ -329,12 +332,12 @@ TYPED_TEST(Invariants, ALaneOfLengthZeroDoesNothing) {
 TYPED_TEST(Invariants, AWindowOfNoStepsDoesNothing) {
   this->everywhere([&](int count) {
     auto c = this->make_case(count);
-    auto workspace = this->make_workspace(c, kSteps, count);
+    auto workspace = this->make_workspace(c, kBatterySteps, count);
     // Leaves results of another window behind, one lane of it broken.
     auto used = test::copy_of(c.architecture, c.group);
-    used.length[3] = kSteps;
+    used.length[3] = kBatterySteps;
     for (double& x : used.y.span()) x = std::isnan(x) ? 0 : x;
-    used.y[test::panel_at(2, c.architecture.meas_dim(), 0, count, 3)] = kNaN;
+    used.y[test::panel_at(2, c.architecture.meas_dim(), 0, count, 3)] = kNotANumber;
     used.observed[test::panel_at(2, c.architecture.meas_dim(), 0, count, 3)] = 1;
     test::run_window(c.model(), used, workspace, kScale);
 
@@ -383,7 +386,7 @@ TYPED_TEST(Invariants, WithoutMeasurementsTheFilterOnlyPredicts) {
   this->everywhere([&](int count) {
     auto c = this->make_case(count);
     for (double& o : c.group.observed.span()) o = 0;
-    for (double& y : c.group.y.span()) y = kNaN;
+    for (double& y : c.group.y.span()) y = kNotANumber;
     const WindowResult result = this->run(c, c.group);
     EXPECT_EQ(result.loss, 0);
     EXPECT_EQ(result.lane.at("x_filt").values, result.lane.at("x_pred").values);
@@ -406,7 +409,7 @@ TYPED_TEST(Invariants, AnyNumberOfThreadsGivesTheSameBits) {
       std::vector<StateGroup<Scalar>> groups;
       for (std::uint64_t g = 0; g < 5; ++g) groups.push_back(this->make_case(count, 40 + g).group);
       ThreadTeam team(threads);
-      engine::BatchEngine<StateGroup<Scalar>> engine(c.model(), team, kSteps, count, true);
+      engine::BatchEngine<StateGroup<Scalar>> engine(c.model(), team, kBatterySteps, count, true);
       std::vector<Scalar> gradient(static_cast<std::size_t>(c.architecture.parameters.size()));
       std::vector<double> d_R(4);
       const engine::BatchResult result = engine.gradient(groups, kScale, gradient, d_R);
@@ -431,7 +434,7 @@ TYPED_TEST(Invariants, RepetitionGivesTheSameBits) {
   this->everywhere([&](int count) {
     const auto c = this->make_case(count);
     const auto other = this->make_case(count + 16, 22);
-    auto workspace = this->make_workspace(c, kSteps + 3, count + 16);
+    auto workspace = this->make_workspace(c, kBatterySteps + 3, count + 16);
     const auto again = [&] {
       auto group = test::copy_of(c.architecture, c.group);
       return test::run_window(c.model(), group, workspace, kScale);

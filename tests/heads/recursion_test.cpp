@@ -11,7 +11,7 @@
 namespace kalmia::heads {
 namespace {
 
-std::vector<GradientCase> gradient_cases() {
+std::vector<GradientCase> recursion_gradient_cases() {
   const FeatureKinds kinds;
   return {
       {"RecursiveFilterInGaps",
@@ -83,7 +83,7 @@ class RecursionGradient : public testing::TestWithParam<GradientCase> {};
 
 TEST_P(RecursionGradient, MatchesCentralDifferences) { expect_adjoint(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(Models, RecursionGradient, testing::ValuesIn(gradient_cases()),
+INSTANTIATE_TEST_SUITE_P(Models, RecursionGradient, testing::ValuesIn(recursion_gradient_cases()),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace kalmia::test {
 namespace {
 
-constexpr int kSteps = 19, kLanes = 16;
+constexpr int kRobustSteps = 19, kRobustLanes = 16;
 
 struct Gradients {
   double loss;
@@ -20,10 +20,10 @@ Gradients gradients(WindowCase<T>& c, const kalman::RobustOptions* robust) {
   heads::StateModel<T> model = c.model();
   model.robust = robust;
   heads::StateWorkspace<T> ws;
-  ws.prepare(model, kSteps, kLanes, true);
+  ws.prepare(model, kRobustSteps, kRobustLanes, true);
   Buffer<double> weight(c.group.y.size());
   heads::StateCarry<T> carry;
-  carry.resize(c.architecture, kLanes);
+  carry.resize(c.architecture, kRobustLanes);
   std::copy_n(c.group.carry.h.data(), carry.h.size(), carry.h.data());
   std::copy_n(c.group.carry.x.data(), carry.x.size(), carry.x.data());
   std::copy_n(c.group.carry.P.data(), carry.P.size(), carry.P.data());
@@ -53,8 +53,8 @@ void expect_exact_gradient(bool recursive, int steps, const WindowFeatures& feat
   options.hidden = 5;
   options.decoder = {4};
   options.head = recursive ? heads::HeadKind::Recursion : heads::HeadKind::Direct;
-  WindowCase<double> c(options, features, kSteps, kLanes, 43);
-  c.group.length.assign(kLanes, steps);
+  WindowCase<double> c(options, features, kRobustSteps, kRobustLanes, 43);
+  c.group.length.assign(kRobustLanes, steps);
   for (std::size_t i = 0; i < c.group.y.size(); i += 5) c.group.y[i] += 6;  // outliers
   const kalman::RobustOptions robust{.degrees_of_freedom = 3};
   heads::StateModel<double> model = c.model();
@@ -64,11 +64,11 @@ void expect_exact_gradient(bool recursive, int steps, const WindowFeatures& feat
   EXPECT_GT(relative_difference(robustly.parameters, plainly.parameters), 0.01);
   const std::vector<double>& gradient = robustly.parameters;
   heads::StateWorkspace<double> ws;
-  ws.prepare(model, kSteps, kLanes, true);
+  ws.prepare(model, kRobustSteps, kRobustLanes, true);
   const auto loss = [&] {
     c.pack();
     heads::StateCarry<double> carry;
-    carry.resize(c.architecture, kLanes);
+    carry.resize(c.architecture, kRobustLanes);
     std::copy_n(c.group.carry.h.data(), carry.h.size(), carry.h.data());
     std::copy_n(c.group.carry.x.data(), carry.x.size(), carry.x.data());
     std::copy_n(c.group.carry.P.data(), carry.P.size(), carry.P.data());
@@ -92,9 +92,9 @@ TEST(WindowRobust, TheGradientOfOneStepIsExact) {
 
 TEST(WindowRobust, TheGradientOfARecurrentModelIsExact) {
   for (const bool bent : {false, true}) {
-    expect_exact_gradient(false, kSteps, {.carried = true, .driven = true, .bent = bent});
+    expect_exact_gradient(false, kRobustSteps, {.carried = true, .driven = true, .bent = bent});
     expect_exact_gradient(
-        false, kSteps,
+        false, kRobustSteps,
         {.missing = true, .carried = true, .centre = true, .driven = true, .bent = bent});
   }
 }
@@ -108,7 +108,8 @@ TEST(WindowRobust, ChosenWeightsAreWhatTheStatesHave) {
     options.input_dim = 3;
     options.hidden = 7;
     options.decoder = {6};
-    WindowCase<double> c(options, {.missing = true, .carried = true}, kSteps, kLanes, 41);
+    WindowCase<double> c(options, {.missing = true, .carried = true}, kRobustSteps, kRobustLanes,
+                         41);
     for (std::size_t i = 0; i < c.group.y.size(); i += 5) c.group.y[i] += 20;
     const kalman::RobustOptions robust{.degrees_of_freedom = 3};
     const Gradients chosen = gradients(c, &robust);

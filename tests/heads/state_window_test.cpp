@@ -18,7 +18,7 @@ using test::WindowCase;
 using test::WindowFeatures;
 
 // x and P after every step, lane by lane.
-void expect_reference(const ArchitectureOptions& options, const WindowFeatures& features) {
+void expect_state_reference(const ArchitectureOptions& options, const WindowFeatures& features) {
   constexpr int kSteps = 6, kLanes = 16;
   const int N = options.state_dim;
   WindowCase<double> at(options, features, kSteps, kLanes, 29);
@@ -52,13 +52,13 @@ ArchitectureOptions small_smoother() {
 TEST(Window, TheAlternativePosteriorIsThatOfTheReference) {
   ArchitectureOptions options = small_smoother();
   options.posterior = heads::PosteriorRule::Alternative;
-  expect_reference(options, {.missing = true, .carried = true, .driven = true});
+  expect_state_reference(options, {.missing = true, .carried = true, .driven = true});
 }
 
 TEST(Window, NoiseAlongAFlowIsThatOfTheReference) {
   ArchitectureOptions options = small_smoother();
   options.two_sided = false;
-  expect_reference(
+  expect_state_reference(
       options, {.missing = true, .uneven = false, .carried = true, .driven = true, .flow = true});
 }
 
@@ -66,18 +66,19 @@ TEST(Window, GapsAreThoseOfTheReference) {
   ArchitectureOptions options = small_smoother();
   options.two_sided = false;
   for (const bool flow : {false, true})
-    expect_reference(options, {.missing = true,
-                               .carried = true,
-                               .centre = true,
-                               .driven = true,
-                               .flow = flow,
-                               .gaps = true});
+    expect_state_reference(options, {.missing = true,
+                                     .carried = true,
+                                     .centre = true,
+                                     .driven = true,
+                                     .flow = flow,
+                                     .gaps = true});
 }
 
 TEST(Window, GoingTowardTheCentreIsThatOfTheReference) {
   ArchitectureOptions options = small_smoother();
   options.transition = heads::TransitionRule::TowardCentre;
-  expect_reference(options, {.missing = true, .carried = true, .centre = true, .driven = true});
+  expect_state_reference(options,
+                         {.missing = true, .carried = true, .centre = true, .driven = true});
 }
 
 // A step that does not count changes nothing but the sums.

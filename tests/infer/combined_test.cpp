@@ -22,7 +22,7 @@ using test::expect_close;
 using test::expect_same_bits;
 using test::motion_data;
 
-const std::vector<int> kLengths = {70, 0, 130, 1};
+const std::vector<int> kMemberLengths = {70, 0, 130, 1};
 constexpr int kMembers = 3;
 
 std::unique_ptr<model::LearnedModel<float>> member(int j) {
@@ -117,7 +117,7 @@ TEST(Innovations, OfStudentNoiseHaveItsVariance) {
 }
 
 TEST(Ensemble, EveryPosteriorIsTheMixtureOfItsMembers) {
-  const Dataset data = motion_data(2, kLengths, 61);
+  const Dataset data = motion_data(2, kMemberLengths, 61);
   const Model whole = ensemble();
   std::vector<Estimates> filtered, smoothed, iterated, forecast;
   for (const Model& one : all_alone()) {
@@ -138,13 +138,13 @@ TEST(Ensemble, EveryPosteriorIsTheMixtureOfItsMembers) {
 }
 
 TEST(Ensemble, InnovationsAreThoseOfTheMixturesPrediction) {
-  const Dataset data = motion_data(2, kLengths, 62);
+  const Dataset data = motion_data(2, kMemberLengths, 62);
   const std::vector<Innovations> found = ensemble().innovations(data, 1);
   std::vector<std::vector<Innovations>> parts;
   for (const Model& one : all_alone()) parts.push_back(one.innovations(data, 1));
   int spread = 0;
   for (std::size_t s = 0; s < found.size(); ++s)
-    for (std::size_t k = 0; k < static_cast<std::size_t>(kLengths[s]); ++k) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(kMemberLengths[s]); ++k) {
       const double y0 = data.series[s].y[2 * k], y1 = data.series[s].y[2 * k + 1];
       if (std::isnan(y0) || std::isnan(y1)) continue;
       double r[2] = {}, S = 0;
@@ -178,13 +178,13 @@ TEST(Ensemble, TheNoiseIsTheMean) {
 }
 
 TEST(Ensemble, TrajectoriesAreTheMembers) {
-  const Dataset data = motion_data(2, kLengths, 63);
+  const Dataset data = motion_data(2, kMemberLengths, 63);
   constexpr int kCount = 12;
   const Estimates found = ensemble().sample(data, kCount, 9, 1);
   std::vector<Estimates> parts;
   for (const Model& one : all_alone()) parts.push_back(one.sample(data, kCount, 9, 1));
   std::vector<int> drawn(kMembers);
-  ASSERT_EQ(found.series.size(), kCount * kLengths.size());
+  ASSERT_EQ(found.series.size(), kCount * kMemberLengths.size());
   for (std::size_t i = 0; i < found.series.size(); ++i) {
     EXPECT_EQ(found.series[i].key, parts[0].series[i].key);
     if (found.series[i].steps == 0) continue;
@@ -200,7 +200,7 @@ TEST(Ensemble, TrajectoriesAreTheMembers) {
 }
 
 TEST(Ensemble, BitsDependNeitherOnThreadsNorOnCompany) {
-  const Dataset data = motion_data(2, kLengths, 64);
+  const Dataset data = motion_data(2, kMemberLengths, 64);
   const Model whole = ensemble();
   for (const int threads : {2, 3}) {
     expect_same_bits(whole.filter(data, threads), whole.filter(data, 1));
@@ -214,7 +214,7 @@ TEST(Ensemble, BitsDependNeitherOnThreadsNorOnCompany) {
 
 // The members that have networks for it make the fused posterior.
 TEST(Ensemble, FusedSmoothing) {
-  const Dataset data = motion_data(2, kLengths, 65);
+  const Dataset data = motion_data(2, kMemberLengths, 65);
   const auto fused = [](std::uint64_t seed) { return test::fused_model(seed); };
   const auto of = [](std::unique_ptr<model::LearnedModel<float>> one) {
     return test::model_of(std::move(one));
@@ -237,7 +237,7 @@ TEST(Ensemble, AFileGivesTheSameModel) {
   const ScratchFolder folder;
   whole.save(folder.file("e.kalmia"));
   const Model loaded = Model::load(folder.file("e.kalmia"));
-  const Dataset data = motion_data(2, kLengths, 66);
+  const Dataset data = motion_data(2, kMemberLengths, 66);
   expect_same_bits(loaded.filter(data, 1), whole.filter(data, 1));
   expect_same_bits(loaded.smooth(data, 1), whole.smooth(data, 1));
   EXPECT_EQ(loaded.noise(), whole.noise());
@@ -254,7 +254,7 @@ class CalibratedModel : public testing::Test {
     if (calibrated) calibration = {2.5, 0.4, 1.75};
     return test::model_of(std::move(all), calibration);
   }
-  const Dataset data_ = motion_data(2, kLengths, 82);
+  const Dataset data_ = motion_data(2, kMemberLengths, 82);
 };
 
 // s (P - N) + N with N = P H' R^-1 H P of the measured channels.

@@ -22,28 +22,30 @@ using test::public_model;
 using test::rows;
 using test::sum_of;
 
-const std::vector<int> kLengths = {65, 0, 300, 1, 2};
+const std::vector<int> kForecastLengths = {65, 0, 300, 1, 2};
 
 TEST(Forecast, IsAFilterThatSeesNothingMore) {
   constexpr int kHorizon = 20;
   for (const int channels : {1, 2}) {
-    const Dataset data = motion_data(channels, kLengths, 88);
+    const Dataset data = motion_data(channels, kForecastLengths, 88);
     const PaddedData padded(data, kHorizon);
     const Model model = public_model(test::static_case(channels));
     const Estimates found = model.forecast(data, kHorizon, 2);
     const FilterResult expected = kalman_filter(classical_model(channels), padded.view);
     const int N = 2 * channels;
-    ASSERT_EQ(found.series.size(), kLengths.size());
-    for (std::size_t s = 0; s < kLengths.size(); ++s) {
+    ASSERT_EQ(found.series.size(), kForecastLengths.size());
+    for (std::size_t s = 0; s < kForecastLengths.size(); ++s) {
       const StateEstimates& series = found.series[s];
       EXPECT_EQ(series.key, data.series[s].key);
       ASSERT_EQ(series.steps, kHorizon);
       const std::string what = "series " + std::to_string(s);
-      expect_close(series.mean, rows(expected, expected.filtered.mean, s, kLengths[s], kHorizon, N),
+      expect_close(series.mean,
+                   rows(expected, expected.filtered.mean, s, kForecastLengths[s], kHorizon, N),
                    1e-9, what);
-      expect_close(series.covariance,
-                   rows(expected, expected.filtered.covariance, s, kLengths[s], kHorizon, N * N),
-                   1e-9, what);
+      expect_close(
+          series.covariance,
+          rows(expected, expected.filtered.covariance, s, kForecastLengths[s], kHorizon, N * N),
+          1e-9, what);
       for (int k = 1; k < kHorizon; ++k)
         for (int n = 0; n < N; ++n) {
           const auto at = static_cast<std::size_t>(k * N * N + n * (N + 1));

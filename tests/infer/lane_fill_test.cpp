@@ -12,7 +12,7 @@ namespace kalmia::infer {
 namespace {
 
 constexpr int kSteps = 3, kLanes = 16, kLane = 5;
-const double kMissing = std::nan("");
+const double kNotMeasured = std::nan("");
 
 class LaneFill : public testing::Test {
  protected:
@@ -54,7 +54,7 @@ TEST_F(LaneFill, PreparesRoomForEverything) {
 }
 
 TEST_F(LaneFill, TheFirstStepHasNothingToReadButItsMeasurement) {
-  fill(0, nullptr, {60, kMissing});
+  fill(0, nullptr, {60, kNotMeasured});
   EXPECT_EQ(y(0, 0), 60);
   EXPECT_EQ(y(0, 1), 0);
   EXPECT_EQ(observed(0, 0), 1);
@@ -66,10 +66,10 @@ TEST_F(LaneFill, TheFirstStepHasNothingToReadButItsMeasurement) {
 
 // What the networks read at a step is of the one before it.
 TEST_F(LaneFill, LaterStepsReadTheOneBefore) {
-  const double first[] = {60, kMissing}, second[] = {100, 20};
-  fill(0, nullptr, {60, kMissing});
+  const double first[] = {60, kNotMeasured}, second[] = {100, 20};
+  fill(0, nullptr, {60, kNotMeasured});
   fill(1, first, {100, 20});
-  fill(2, second, {kMissing, 5});
+  fill(2, second, {kNotMeasured, 5});
   EXPECT_EQ(memory_, (LaneMemory{100, 20}));
   EXPECT_EQ(y(2, 1), 5);
   EXPECT_EQ(observed(2, 0), 0);

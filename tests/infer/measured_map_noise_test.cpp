@@ -9,7 +9,7 @@
 namespace kalmia::infer {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnstated = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> noise_of(const test::LearnedCase& made, const double* y_std = nullptr) {
   std::vector<double> R(4);
@@ -38,7 +38,7 @@ TEST(MeasurementNoise, FollowsTheNoiseOfEachValue) {
   EXPECT_NEAR(stated[0], usual[0] * 9 / 4, 1e-12);
   EXPECT_NEAR(stated[3], usual[3] * 25 / 16, 1e-12);
   // What stands beside a missing value is no deviation.
-  for (const double none : {kNan, 0.0, -1.0}) {
+  for (const double none : {kUnstated, 0.0, -1.0}) {
     const double some[] = {none, 5};
     EXPECT_EQ(noise_of(made, some)[0], usual[0]);
     EXPECT_NEAR(noise_of(made, some)[3], usual[3] * 25 / 16, 1e-12);

@@ -13,7 +13,7 @@ namespace {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // A state that is measured comes through without a bit changed, whatever units the model has.
 TEST(MeasuredMap, SelectsStatesExactly) {
@@ -43,7 +43,7 @@ TEST(MeasuredMap, FollowsAnExpressionWithWhatWasLearned) {
   EXPECT_EQ(S[1], S[2]);
   EXPECT_EQ(S[3], 0.09);
   // A state without a value spoils no channel that it has no part in.
-  const double half[] = {kNan, 3};
+  const double half[] = {kUnknown, 3};
   map.at(half, y, nullptr);
   EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_EQ(y[1], 3);

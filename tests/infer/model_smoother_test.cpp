@@ -16,13 +16,13 @@ using test::expect_same_bits;
 using test::motion_data;
 using test::public_model;
 
-const std::vector<int> kLengths = {65, 0, 300, 1, 2};
+const std::vector<int> kSmootherLengths = {65, 0, 300, 1, 2};
 
 TEST(Model, IteratedSmoothingOfALinearModelSettlesAtOnce) {
-  const Dataset data = motion_data(2, kLengths, 3, 0.2);
+  const Dataset data = motion_data(2, kSmootherLengths, 3, 0.2);
   const Model model = public_model(test::static_case(2));
   const Estimates once = model.smooth(data, 1), again = model.smooth(data, 2, {"linearized", 5});
-  for (std::size_t s = 0; s < kLengths.size(); ++s)
+  for (std::size_t s = 0; s < kSmootherLengths.size(); ++s)
     EXPECT_EQ(again.series[s].mean, once.series[s].mean);
 }
 

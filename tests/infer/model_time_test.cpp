@@ -18,7 +18,7 @@ using test::LearnedCase;
 using test::motion_data;
 using test::public_model;
 
-const std::vector<int> kLengths = {65, 0, 300, 1, 2};
+const std::vector<int> kTimeLengths = {65, 0, 300, 1, 2};
 
 // Times between steps that differ: some shorter than usual, some much longer, one usual.
 Dataset irregular_data(int channels, const std::vector<int>& lengths, std::uint64_t seed) {
@@ -70,7 +70,7 @@ NaiveRun naive_run(int channels, const Series& series) {
   return run;
 }
 
-void expect_equal(const StateEstimates& found, const std::vector<reference::Gaussian>& expected,
+void expect_timed(const StateEstimates& found, const std::vector<reference::Gaussian>& expected,
                   double tolerance, const std::string& what) {
   ASSERT_EQ(found.steps, static_cast<int>(expected.size()));
   for (std::size_t k = 0; k < expected.size(); ++k) {
@@ -84,21 +84,21 @@ void expect_equal(const StateEstimates& found, const std::vector<reference::Gaus
 
 TEST(Model, StepsOfAnyLengthFollowTheTimes) {
   for (const int channels : {1, 2}) {
-    const Dataset data = irregular_data(channels, kLengths, 121);
+    const Dataset data = irregular_data(channels, kTimeLengths, 121);
     const Model model = public_model(test::static_case(channels));
     const Estimates filtered = model.filter(data, 1), smoothed = model.smooth(data, 2);
     double likelihood = 0;
-    for (std::size_t s = 0; s < kLengths.size(); ++s) {
+    for (std::size_t s = 0; s < kTimeLengths.size(); ++s) {
       const NaiveRun naive = naive_run(channels, data.series[s]);
       const std::string what = "series " + std::to_string(s);
-      expect_equal(filtered.series[s], naive.filtered, 1e-9, what);
-      expect_equal(smoothed.series[s], naive.smoothed, 1e-9, what);
+      expect_timed(filtered.series[s], naive.filtered, 1e-9, what);
+      expect_timed(smoothed.series[s], naive.smoothed, 1e-9, what);
       EXPECT_EQ(filtered.series[s].t, data.series[s].t);
       likelihood += naive.log_likelihood;
     }
     EXPECT_NEAR(filtered.log_likelihood, likelihood, 1e-9 * std::abs(likelihood));
     // They matter: with the usual steps it would be another result.
-    const Dataset usual = motion_data(channels, kLengths, 121);
+    const Dataset usual = motion_data(channels, kTimeLengths, 121);
     EXPECT_GT(std::abs(model.filter(usual, 1).log_likelihood - likelihood), 1);
   }
 }
@@ -107,7 +107,7 @@ TEST(Model, AnotherRegularStepIsALengthLikeAnyOther) {
   Dataset data = motion_data(2, {40}, 122);
   for (double& t : data.series[0].t) t = 10 + 3 * (t - 10);
   const Model model = public_model(test::static_case(2));
-  expect_equal(model.filter(data, 1).series[0], naive_run(2, data.series[0]).filtered, 1e-9,
+  expect_timed(model.filter(data, 1).series[0], naive_run(2, data.series[0]).filtered, 1e-9,
                "three times the step");
   // A forecast goes on by the data's step, not by the model's.
   const Estimates ahead = model.forecast(data, 2, 1);
@@ -117,7 +117,7 @@ TEST(Model, AnotherRegularStepIsALengthLikeAnyOther) {
   longer.y.resize(longer.y.size() + 4, std::nan(""));
   std::vector<reference::Gaussian> expected = naive_run(2, longer).filtered;
   expected.erase(expected.begin(), expected.end() - 2);
-  expect_equal(ahead.series[0], expected, 1e-9, "forecast");
+  expect_timed(ahead.series[0], expected, 1e-9, "forecast");
   // Times that waver by less than a hundredth of a step are regular.
   Dataset wavering = motion_data(2, {40}, 122), regular = wavering;
   for (std::size_t k = 0; k < 40; k += 2) wavering.series[0].t[k] += 0.002;
@@ -322,11 +322,11 @@ TEST(Model, InputsDriveTheStepsAfterThem) {
     filtered.push_back(
         reference::update(before, reference::Vector{{series.y[k]}}, system.H, system.R).filtered);
   }
-  expect_equal(model.filter(data, 1).series[0], filtered, 1e-9, "filter");
+  expect_timed(model.filter(data, 1).series[0], filtered, 1e-9, "filter");
   for (int h = 0; h < 3; ++h)
     ahead.push_back(
         predicted(h == 0 ? filtered.back() : ahead.back(), data.step_size(), series.u.back()));
-  expect_equal(model.forecast(data, 3, 1).series[0], ahead, 1e-9, "forecast");
+  expect_timed(model.forecast(data, 3, 1).series[0], ahead, 1e-9, "forecast");
   // The stream is told the inputs with the measurement they belong to.
   Stream stream = model.stream();
   Stream::State state = stream.start();

@@ -15,7 +15,7 @@ namespace {
 
 using kalman::row_at;
 
-constexpr RequestedMoments kAll{true, true, true};
+constexpr RequestedMoments kAllMoments{true, true, true};
 
 std::string name(int) { return "a piece"; }
 
@@ -33,7 +33,7 @@ class RefineTest : public testing::Test {
     pieces_ = {{y_.data(), kSteps}};
   }
   FilterPass smoothed() {
-    FilterPass pass = run_pass(*model_, pieces_, kAll, team_, name);
+    FilterPass pass = run_pass(*model_, pieces_, kAllMoments, team_, name);
     smooth_pass(pass, team_, name);
     return pass;
   }
@@ -88,14 +88,14 @@ TEST_F(RefineTest, GivenWeightsAreNotWeighedAgain) {
   pieces_[0].weight = ones.data();
   RunSettings settings;
   settings.weights_given = true;
-  const FilterPass given = run_pass(*model_, pieces_, kAll, team_, name, settings);
+  const FilterPass given = run_pass(*model_, pieces_, kAllMoments, team_, name, settings);
   model::ModelDescription gaussian = model_->description();
   gaussian.tails = 0;
   const auto plain = test::static_case(gaussian).make<float>();
-  const FilterPass expected = run_pass(*plain, pieces_, kAll, team_, name);
+  const FilterPass expected = run_pass(*plain, pieces_, kAllMoments, team_, name);
   for (std::size_t i = 0; i < given.moments.filtered.mean.size(); ++i)
     EXPECT_EQ(given.moments.filtered.mean[i], expected.moments.filtered.mean[i]) << i;
-  const FilterPass robust = run_pass(*model_, pieces_, kAll, team_, name);
+  const FilterPass robust = run_pass(*model_, pieces_, kAllMoments, team_, name);
   EXPECT_GT(std::abs(robust.moments.filtered.mean[4 * 20 + 2] -
                      expected.moments.filtered.mean[4 * 20 + 2]),
             10);
@@ -136,8 +136,8 @@ TEST_F(RefineGaussianTest, ASeriesWithoutStepsIsNoProblem) {
 TEST_F(RefineGaussianTest, ProcessNoiseIsAShareOfTheModels) {
   RunSettings quarter;
   quarter.process_noise = 0.25;
-  const FilterPass pass = run_pass(*model_, pieces_, kAll, team_, name, quarter);
-  const FilterPass whole = run_pass(*model_, pieces_, kAll, team_, name);
+  const FilterPass pass = run_pass(*model_, pieces_, kAllMoments, team_, name, quarter);
+  const FilterPass whole = run_pass(*model_, pieces_, kAllMoments, team_, name);
   // P[1|<1] = F P[0|<=0] F' + q Q, and the first step has none of it.
   for (std::size_t n = 0; n < 16; ++n)
     EXPECT_EQ(pass.moments.filtered.covariance[n], whole.moments.filtered.covariance[n]);
@@ -160,7 +160,7 @@ TEST_F(RefineGaussianTest, EveryNumberOfPassesEndsAtTheNoiseThatIsWanted) {
   const double wanted = 1.0 / 729;
   RunSettings settings;
   settings.process_noise = wanted;
-  FilterPass expected = run_pass(*model_, pieces_, kAll, team_, name, settings);
+  FilterPass expected = run_pass(*model_, pieces_, kAllMoments, team_, name, settings);
   smooth_pass(expected, team_, name);
   for (const int passes : {1, 2, 3, 7, 20}) {
     SCOPED_TRACE(passes);
@@ -219,7 +219,7 @@ class BentModel {
     if (weight != 1) piece.weight = stated.data();
     const std::vector<SeriesView> pieces = {piece};
     ThreadTeam team(1);
-    FilterPass pass = run_pass(*model_, pieces, kAll, team, name);
+    FilterPass pass = run_pass(*model_, pieces, kAllMoments, team, name);
     smooth_pass(pass, team, name);
     const std::vector<double> first(pass.moments.smoothed.mean.begin(),
                                     pass.moments.smoothed.mean.end());

@@ -15,7 +15,7 @@ namespace {
 using infer::RiskOf;
 using model::SmootherKind;
 
-constexpr int kChannels = 2;
+constexpr int kRiskChannels = 2;
 
 // Waves, measured with the model's noise, which is correlated; some values are missing.
 struct Waves {
@@ -23,7 +23,9 @@ struct Waves {
 
   Waves(const model::LearnedModel<float>& model, int steps) {
     const Matrix root =
-        Eigen::Map<const Matrix>(model.emission().R().data(), kChannels, kChannels).llt().matrixL();
+        Eigen::Map<const Matrix>(model.emission().R().data(), kRiskChannels, kRiskChannels)
+            .llt()
+            .matrixL();
     RandomStream random(41, "waves");
     const int nu = static_cast<int>(model.description().tails);
     for (int k = 0; k < steps; ++k) {
@@ -34,13 +36,13 @@ struct Waves {
         for (int i = 0; i < nu; ++i) chi_square += std::pow(random.normal(), 2);
         if (nu > 0) value *= std::sqrt(nu / chi_square);
       }
-      for (int c = 0; c < kChannels; ++c) {
+      for (int c = 0; c < kRiskChannels; ++c) {
         truth.push_back(60 * std::sin(0.05 * (1 + c) * k));
         y.push_back(random.uniform() < 0.1 ? std::nan("") : truth.back() + noise(c));
       }
     }
   }
-  infer::SeriesView view() const { return {y.data(), static_cast<int>(y.size()) / kChannels}; }
+  infer::SeriesView view() const { return {y.data(), static_cast<int>(y.size()) / kRiskChannels}; }
 };
 
 // Mean squares over the noise's variance, of the measured values that count.
@@ -68,10 +70,10 @@ Squares squares(const model::LearnedModel<float>& model, const Waves& waves,
   Squares result;
   for (std::size_t p = 0; p < kPieces; ++p)
     for (std::size_t k = kCounted.begin; k < kCounted.end; ++k)
-      for (std::size_t c = 0; c < kChannels; ++c) {
-        const std::size_t i = (p * kSteps + k) * kChannels + c;
+      for (std::size_t c = 0; c < kRiskChannels; ++c) {
+        const std::size_t i = (p * kSteps + k) * kRiskChannels + c;
         if (std::isnan(waves.y[i])) continue;
-        const double R = model.emission().R()[c * (kChannels + 1)];
+        const double R = model.emission().R()[c * (kRiskChannels + 1)];
         // Positions and velocities take turns.
         const double error = found.mean[2 * i] - waves.truth[i];
         result.error += error * error / R;
@@ -93,7 +95,7 @@ void expect_risk(const model::LearnedModel<float>& model, RiskOf smoother) {
   const Waves waves(model, kPieces * kSteps);
   std::vector<infer::SeriesView> pieces;
   for (std::size_t p = 0; p < kPieces; ++p)
-    pieces.push_back({waves.y.data() + p * kSteps * kChannels, kSteps});
+    pieces.push_back({waves.y.data() + p * kSteps * kRiskChannels, kSteps});
   const std::vector<infer::ScoredSteps> counted(kPieces, kCounted);
   const Squares s = squares(model, waves, pieces, smoother, team);
   const double estimated = infer::estimated_risk(model, pieces, counted, smoother, team, 8).error;
@@ -125,17 +127,17 @@ TEST(Risk, TheDifferenceOfTwoIsKnownBetterThanEach) {
 }
 
 TEST(Risk, IsTheErrorOfTheLinearizedSmoother) {
-  expect_risk(*static_case(kChannels).make<float>(), RiskOf::Linearized);
-  expect_risk(*network_case(kChannels, 42).make<float>(), RiskOf::Linearized);
+  expect_risk(*static_case(kRiskChannels).make<float>(), RiskOf::Linearized);
+  expect_risk(*network_case(kRiskChannels, 42).make<float>(), RiskOf::Linearized);
 }
 
 TEST(Risk, IsTheErrorOfTheFilter) {
-  expect_risk(*static_case(kChannels).make<float>(), RiskOf::Filtered);
+  expect_risk(*static_case(kRiskChannels).make<float>(), RiskOf::Filtered);
 }
 
 // A static model with this deviation of the process noise, under Student-t noise.
 std::unique_ptr<model::LearnedModel<float>> student_model(double tails, double process) {
-  LearnedCase made = static_case(kChannels);
+  LearnedCase made = static_case(kRiskChannels);
   made.description.tails = tails;
   const heads::Architecture architecture = architecture_of(made.description);
   const std::vector<double> L = whole_triangle(architecture.state_dim(), process);
@@ -157,7 +159,7 @@ TEST(Risk, IsTheErrorUnderStudentNoise) {
         const Waves waves(*model, kPieces * kSteps);
         std::vector<infer::SeriesView> pieces;
         for (std::size_t p = 0; p < kPieces; ++p)
-          pieces.push_back({waves.y.data() + p * kSteps * kChannels, kSteps});
+          pieces.push_back({waves.y.data() + p * kSteps * kRiskChannels, kSteps});
         const std::vector<infer::ScoredSteps> counted(kPieces, kCounted);
         const Squares s = squares(*model, waves, pieces, estimator, team);
         const infer::Risk risk = infer::estimated_risk(*model, pieces, counted, estimator, team, 8);
@@ -186,7 +188,7 @@ TEST(Risk, IsBoundedUnderStudentNoise) {
         .error;
   };
   const double before = risk();
-  waves.y[200 * kChannels] = 1e6;
+  waves.y[200 * kRiskChannels] = 1e6;
   EXPECT_NEAR(risk(), before, 0.1);
 }
 
@@ -194,7 +196,7 @@ TEST(Risk, IsTheErrorOfATrainedSmootherEvenIfItLeaks) {
   for (const SmootherKind kind :
        {SmootherKind::Fused, SmootherKind::Recurrent, SmootherKind::Recursive}) {
     SCOPED_TRACE(smoother_name(kind));
-    const auto model = network_case(kChannels, 42).make<float>();
+    const auto model = network_case(kRiskChannels, 42).make<float>();
     give_smoother(*model, 43, kind);
     expect_risk(*model, RiskOf::Networks);
   }
@@ -202,7 +204,7 @@ TEST(Risk, IsTheErrorOfATrainedSmootherEvenIfItLeaks) {
 
 TEST(Risk, CountsOnlyWhatItShould) {
   ThreadTeam team(1);
-  const auto model = static_case(kChannels).make<float>();
+  const auto model = static_case(kRiskChannels).make<float>();
   Waves waves(*model, 400);
   const infer::SeriesView piece = waves.view();
   const auto risk = [&](infer::ScoredSteps counted) {
@@ -211,7 +213,7 @@ TEST(Risk, CountsOnlyWhatItShould) {
   };
   // Far from what counts, a value that is far off changes nothing.
   const double before = risk({50, 200});
-  waves.y[300 * kChannels] = 1e4;
+  waves.y[300 * kRiskChannels] = 1e4;
   EXPECT_NEAR(risk({50, 200}), before, 1e-6);
   EXPECT_GT(risk({50, 350}), 100 * std::abs(before));
   EXPECT_TRUE(std::isnan(risk({50, 50})));
@@ -219,8 +221,8 @@ TEST(Risk, CountsOnlyWhatItShould) {
 
 TEST(Risk, OfNothingMeasuredIsNotANumber) {
   ThreadTeam team(1);
-  const auto model = static_case(kChannels).make<float>();
-  const std::vector<double> y(100 * kChannels, std::nan(""));
+  const auto model = static_case(kRiskChannels).make<float>();
+  const std::vector<double> y(100 * kRiskChannels, std::nan(""));
   const infer::SeriesView piece{y.data(), 100};
   const infer::ScoredSteps counted{0, 100};
   EXPECT_TRUE(std::isnan(
@@ -228,9 +230,10 @@ TEST(Risk, OfNothingMeasuredIsNotANumber) {
 }
 
 TEST(Risk, DoesNotDependOnThreads) {
-  const auto model = static_case(kChannels).make<float>();
+  const auto model = static_case(kRiskChannels).make<float>();
   const Waves waves(*model, 500);
-  const infer::SeriesView half{waves.y.data(), 250}, rest{waves.y.data() + 250 * kChannels, 250};
+  const infer::SeriesView half{waves.y.data(), 250},
+      rest{waves.y.data() + 250 * kRiskChannels, 250};
   const std::vector<infer::SeriesView> pieces{half, rest};
   const std::vector<infer::ScoredSteps> counted(2, {0, 250});
   ThreadTeam one(1), two(2);

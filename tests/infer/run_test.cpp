@@ -16,7 +16,7 @@ namespace {
 
 using test::LearnedCase;
 
-constexpr RequestedMoments kAll{true, true, true};
+constexpr RequestedMoments kEveryMoment{true, true, true};
 
 // Everything a run gives of one piece.
 struct PieceRun {
@@ -47,11 +47,11 @@ Pieces walks(int channels, const std::vector<int>& lengths, std::uint64_t seed) 
   return Pieces(data);
 }
 
-std::string piece_name(int piece) { return "piece " + std::to_string(piece); }
+std::string run_piece_name(int piece) { return "piece " + std::to_string(piece); }
 
 template <typename T>
 std::vector<PieceRun> run(const model::LearnedModel<T>& model, std::span<const SeriesView> pieces,
-                          int threads = 1, const RequestedMoments& wanted = kAll) {
+                          int threads = 1, const RequestedMoments& wanted = kEveryMoment) {
   std::vector<PieceRun> runs(pieces.size());
   const int N = model.state_dim();
   ThreadTeam team(threads);
@@ -143,7 +143,7 @@ TEST(RunFilter, EqualsTheReferenceWhereverWindowsAreCut) {
     const std::vector<PieceRun> runs = run(*model, pieces.view(static_cast<std::size_t>(channels)));
     const auto N = static_cast<std::size_t>(model->state_dim());
     for (std::size_t p = 0; p < runs.size(); ++p) {
-      SCOPED_TRACE(piece_name(static_cast<int>(p)));
+      SCOPED_TRACE(run_piece_name(static_cast<int>(p)));
       const reference::ModelRun expected = reference_run(*model, made, pieces.y[p]);
       ASSERT_EQ(runs[p].nll.size(), expected.nll.size());
       for (std::size_t k = 0; k < expected.nll.size(); ++k) {
@@ -233,7 +233,7 @@ TEST(RunFilter, LikelihoodsComeWithoutMoments) {
   const auto model = test::network_case(2, 58).make<float>();
   const Pieces pieces = walks(2, {100, 20}, 59);
   const std::vector<PieceRun> bare = run(*model, pieces.view(2), 1, {});
-  const std::vector<PieceRun> full = run(*model, pieces.view(2), 1, kAll);
+  const std::vector<PieceRun> full = run(*model, pieces.view(2), 1, kEveryMoment);
   for (std::size_t p = 0; p < 2; ++p) EXPECT_EQ(bare[p].nll, full[p].nll);
   const std::vector<PieceRun> filtered = run(*model, pieces.view(2), 1, {false, true, false});
   EXPECT_EQ(filtered[0].x_filt, full[0].x_filt);

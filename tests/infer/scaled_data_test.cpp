@@ -8,7 +8,7 @@
 namespace kalmia::infer {
 namespace {
 
-const double kMissing = std::nan("");
+const double kEmpty = std::nan("");
 
 // Two channels, in units of 2 and 10 from 1 and 5; the third step takes twice as long.
 class ScaledDataTest : public testing::Test {
@@ -19,7 +19,7 @@ class ScaledDataTest : public testing::Test {
     data_.time_kind = TimeKind::Number;
     Series series;
     series.steps = 3;
-    series.y = {3, 25, kMissing, 5, 1, kMissing};
+    series.y = {3, 25, kEmpty, 5, 1, kEmpty};
     series.x = {9, 9, 9, 9, 9, 9};
     series.u = {0.5, 0.25, 0.125};
     series.t = {0, 0.5, 1.5};

@@ -15,11 +15,11 @@ namespace {
 using infer::SeriesView;
 using model::SmootherKind;
 
-constexpr int N = 4, M = 2;
+constexpr int kStates = 4, kMeasured = 2;
 constexpr SmootherKind kKinds[] = {SmootherKind::Recurrent, SmootherKind::Recursive,
                                    SmootherKind::RecursiveAlternative};
 
-std::unique_ptr<model::LearnedModel<float>> smoother(
+std::unique_ptr<model::LearnedModel<float>> two_sided_smoother(
     SmootherKind kind, std::uint64_t seed, nn::EncoderKind encoder = nn::EncoderKind::Gru) {
   std::unique_ptr<model::LearnedModel<float>> model = network_case(2, seed, encoder).make<float>();
   give_smoother(*model, seed + 1, kind);
@@ -33,7 +33,7 @@ std::vector<Series> random_series(const std::vector<int>& lengths, std::uint64_t
   std::vector<Series> all;
   for (const int steps : lengths) {
     Series& y = all.emplace_back();
-    for (int i = 0; i < M * steps; ++i)
+    for (int i = 0; i < kMeasured * steps; ++i)
       y.push_back(random.uniform() < 0.2 ? std::nan("") : 80 * random.normal());
   }
   return all;
@@ -41,7 +41,7 @@ std::vector<Series> random_series(const std::vector<int>& lengths, std::uint64_t
 
 std::vector<SeriesView> pieces_of(const std::vector<Series>& all) {
   std::vector<SeriesView> pieces;
-  for (const Series& y : all) pieces.push_back({y.data(), static_cast<int>(y.size()) / M});
+  for (const Series& y : all) pieces.push_back({y.data(), static_cast<int>(y.size()) / kMeasured});
   return pieces;
 }
 
@@ -84,7 +84,7 @@ struct Result {
 
 TEST(TwoSidedRun, ManyPiecesGiveWhatEachGivesAloneWithAnyThreads) {
   for (const SmootherKind kind : kKinds) {
-    const auto model = smoother(kind, 61);
+    const auto model = two_sided_smoother(kind, 61);
     std::vector<int> lengths = {0, 1, 2, 640, 641, 1300, 65};
     for (int i = 0; i < 40; ++i) lengths.push_back((i * 37) % 90);
     const std::vector<Series> data = random_series(lengths, 62);
@@ -105,7 +105,7 @@ TEST(TwoSidedRun, ManyPiecesGiveWhatEachGivesAloneWithAnyThreads) {
 TEST(TwoSidedRun, MatchesTheNaiveComputation) {
   for (const SmootherKind kind : kKinds) {
     SCOPED_TRACE(smoother_name(kind));
-    const auto model = smoother(kind, 63);
+    const auto model = two_sided_smoother(kind, 63);
     const std::vector<Series> data = random_series({40}, 64);
     const Result found(*model, pieces_of(data));
     const model::FeatureSpec& features = model->description().features;
@@ -113,18 +113,20 @@ TEST(TwoSidedRun, MatchesTheNaiveComputation) {
     naive.architecture = &model->smoother()->architecture();
     for (const float p : model->smoother()->parameters()) naive.parameters.push_back(p);
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    naive.H = Eigen::Map<const RowMajor>(model->emission().H().data(), M, N);
-    naive.R = Eigen::Map<const RowMajor>(model->emission().R().data(), M, M);
+    naive.H = Eigen::Map<const RowMajor>(model->emission().H().data(), kMeasured, kStates);
+    naive.R = Eigen::Map<const RowMajor>(model->emission().R().data(), kMeasured, kMeasured);
     naive.map = [](const Vector&, double, const Vector&, Matrix& F, Vector& e) {
       F.setIdentity();
       F(0, 1) = F(2, 3) = 1;
       e.setZero();
     };
     naive.noise = [](const Matrix&, double dt, const Matrix& L) {
-      return reference::flow_noise(test::velocity_matrix(M), L * L.transpose(), dt);
+      return reference::flow_noise(test::velocity_matrix(kMeasured), L * L.transpose(), dt);
     };
     constexpr int K = 40;
-    const auto y = [&](int k, int c) { return data[0][static_cast<std::size_t>(k * M + c)]; };
+    const auto y = [&](int k, int c) {
+      return data[0][static_cast<std::size_t>(k * kMeasured + c)];
+    };
     // The value of a channel that is seen nearest to k in one direction, and where.
     const auto nearest = [&](int k, int c, int step) {
       int at = k + step;
@@ -136,7 +138,7 @@ TEST(TwoSidedRun, MatchesTheNaiveComputation) {
       int row = 0;
       const int now = k + step;
       if (now < 0 || now >= K) return x;
-      for (int c = 0; c < M; ++c) {
+      for (int c = 0; c < kMeasured; ++c) {
         const int before = nearest(now, c, step);
         const bool measured = !std::isnan(y(now, c)), seen = before >= 0 && before < K;
         const double last = measured ? y(now, c) : seen ? y(before, c) : std::nan("");
@@ -153,9 +155,9 @@ TEST(TwoSidedRun, MatchesTheNaiveComputation) {
     for (int k = 0; k < K; ++k) {
       sequence.input_fwd.push_back(input(k, -1));
       sequence.input_bwd.push_back(input(k, 1));
-      sequence.y.push_back(Eigen::Map<const Vector>(data[0].data() + k * M, M));
-      Vector centre(N);
-      for (int c = 0; c < M; ++c) {
+      sequence.y.push_back(Eigen::Map<const Vector>(data[0].data() + k * kMeasured, kMeasured));
+      Vector centre(kStates);
+      for (int c = 0; c < kMeasured; ++c) {
         const int a = nearest(k, c, -1), b = nearest(k, c, 1);
         double value = std::nan("");
         if (a >= 0 && b >= K)
@@ -173,12 +175,12 @@ TEST(TwoSidedRun, MatchesTheNaiveComputation) {
     for (std::size_t k = 0; k < K; ++k) {
       SCOPED_TRACE("step " + std::to_string(k));
       const auto& one = found.series[0];
-      expect_close(std::span(one.x_pred).subspan(k * N, N), {expected.predicted[k].mean.data(), N},
-                   1e-4, "x_pred");
-      expect_close(std::span(one.x).subspan(k * N, N), {expected.filtered[k].mean.data(), N}, 1e-4,
-                   "x");
-      expect_close(std::span(one.P).subspan(k * N * N, N * N),
-                   {expected.filtered[k].cov.data(), N * N}, 1e-4, "P");
+      expect_close(std::span(one.x_pred).subspan(k * kStates, kStates),
+                   {expected.predicted[k].mean.data(), kStates}, 1e-4, "x_pred");
+      expect_close(std::span(one.x).subspan(k * kStates, kStates),
+                   {expected.filtered[k].mean.data(), kStates}, 1e-4, "x");
+      expect_close(std::span(one.P).subspan(k * kStates * kStates, kStates * kStates),
+                   {expected.filtered[k].cov.data(), kStates * kStates}, 1e-4, "P");
     }
   }
 }
@@ -187,13 +189,13 @@ TEST(TwoSidedRun, MatchesTheNaiveComputation) {
 TEST(TwoSidedRun, WhatIsReadForAStepNeverHoldsItsMeasurement) {
   constexpr int K = 30, kLanes = 16;
   for (const SmootherKind kind : kKinds) {
-    const auto model = smoother(kind, 65);
+    const auto model = two_sided_smoother(kind, 65);
     const int inputs = model->description().features.input_dim();
     std::vector<Series> data = random_series({K}, 66);
     const auto filled = [&](const Series& y) {
       heads::StateGroup<float> group;
       infer::prepare_two_sided_group(*model, K, kLanes, false, group);
-      infer::LaneMemory memory = infer::empty_memory(M);
+      infer::LaneMemory memory = infer::empty_memory(kMeasured);
       infer::LaneWindow window;
       window.y = y.data();
       window.steps = K;
@@ -203,7 +205,8 @@ TEST(TwoSidedRun, WhatIsReadForAStepNeverHoldsItsMeasurement) {
     const heads::StateGroup<float> before = filled(data[0]);
     for (int k = 0; k < K; ++k) {
       Series changed = data[0];
-      for (int c = 0; c < M; ++c) changed[static_cast<std::size_t>(k * M + c)] = 500 + c;
+      for (int c = 0; c < kMeasured; ++c)
+        changed[static_cast<std::size_t>(k * kMeasured + c)] = 500 + c;
       const heads::StateGroup<float> after = filled(changed);
       const auto same = [&](const auto& a, const auto& b, int rows, int from, int to) {
         for (int i = from; i < to; ++i)
@@ -215,7 +218,7 @@ TEST(TwoSidedRun, WhatIsReadForAStepNeverHoldsItsMeasurement) {
       };
       EXPECT_TRUE(same(before.input_fwd, after.input_fwd, inputs, 0, k + 1)) << k;
       EXPECT_TRUE(same(before.input_bwd, after.input_bwd, inputs, k, K)) << k;
-      EXPECT_TRUE(same(before.centre, after.centre, N, k, k + 1)) << k;
+      EXPECT_TRUE(same(before.centre, after.centre, kStates, k, k + 1)) << k;
       EXPECT_FALSE(same(before.input_fwd, after.input_fwd, inputs, 0, K) &&
                    same(before.input_bwd, after.input_bwd, inputs, 0, K))
           << k;
@@ -225,15 +228,17 @@ TEST(TwoSidedRun, WhatIsReadForAStepNeverHoldsItsMeasurement) {
 
 TEST(TwoSidedRun, ARecurrentPredictionDoesNotDependOnItsMeasurement) {
   for_each_encoder([](nn::EncoderKind encoder) {
-    const auto model = smoother(SmootherKind::Recurrent, 67, encoder);
+    const auto model = two_sided_smoother(SmootherKind::Recurrent, 67, encoder);
     const std::vector<Series> data = random_series({30}, 68);
     const Result before(*model, pieces_of(data));
     for (int k = 0; k < 30; ++k) {
       std::vector<Series> changed = data;
-      for (int c = 0; c < M; ++c) changed[0][static_cast<std::size_t>(k * M + c)] = 500 + c;
+      for (int c = 0; c < kMeasured; ++c)
+        changed[0][static_cast<std::size_t>(k * kMeasured + c)] = 500 + c;
       const Result after(*model, pieces_of(changed));
       const auto at = [&](const Result& r) {
-        return std::span(r.series[0].x_pred).subspan(static_cast<std::size_t>(k * N), N);
+        return std::span(r.series[0].x_pred)
+            .subspan(static_cast<std::size_t>(k * kStates), kStates);
       };
       EXPECT_TRUE(same_bits(at(before), at(after))) << k;
       EXPECT_FALSE(same_bits(before.series[0].x_pred, after.series[0].x_pred)) << k;
@@ -247,13 +252,13 @@ TEST(TwoSidedRun, AHiddenMeasurementDoesNotReachItsOwnPrediction) {
   constexpr int K = 30;
   for (const SmootherKind kind : kKinds) {
     SCOPED_TRACE(smoother_name(kind));
-    const auto model = smoother(kind, 75);
+    const auto model = two_sided_smoother(kind, 75);
     const std::vector<Series> data = random_series({K}, 76);
     for (int k = 0; k < K; ++k) {
       Series shown = data[0], changed = data[0];
-      for (int c = 0; c < M; ++c) {
-        shown[static_cast<std::size_t>(k * M + c)] = std::nan("");
-        changed[static_cast<std::size_t>(k * M + c)] = 500 + c;
+      for (int c = 0; c < kMeasured; ++c) {
+        shown[static_cast<std::size_t>(k * kMeasured + c)] = std::nan("");
+        changed[static_cast<std::size_t>(k * kMeasured + c)] = 500 + c;
       }
       const auto run = [&](const Series& y, const Series& networks_see) {
         SeriesView piece{y.data(), K};
@@ -262,7 +267,7 @@ TEST(TwoSidedRun, AHiddenMeasurementDoesNotReachItsOwnPrediction) {
       };
       const Result::One before = run(data[0], shown), after = run(changed, shown);
       const auto at = [&](const std::vector<double>& x) {
-        return std::span(x).subspan(static_cast<std::size_t>(k * N), N);
+        return std::span(x).subspan(static_cast<std::size_t>(k * kStates), kStates);
       };
       EXPECT_TRUE(same_bits(at(before.x_pred), at(after.x_pred))) << k;
       EXPECT_FALSE(same_bits(at(before.x), at(after.x))) << k;
@@ -280,28 +285,29 @@ TEST(TwoSidedRun, SegmentsAgreeWithOneLongRun) {
   constexpr int kLong = 3 * infer::kSegment;
   for (const SmootherKind kind : kKinds) {
     SCOPED_TRACE(smoother_name(kind));
-    const auto model = smoother(kind, 69);
+    const auto model = two_sided_smoother(kind, 69);
     const std::vector<Series> data = random_series({kLong}, 70);
     const Result cut(*model, pieces_of(data));
     // In one window, by the engine itself.
     heads::StateGroup<float> group;
     infer::prepare_two_sided_group(*model, kLong, 16, false, group);
-    infer::LaneMemory memory = infer::empty_memory(M);
+    infer::LaneMemory memory = infer::empty_memory(kMeasured);
     infer::fill_two_sided(*model, 0, {.y = data[0].data(), .steps = kLong}, memory, group);
     group.length[0] = kLong;
     heads::StateWorkspace<float> workspace;
     workspace.prepare(model->smoother_window(), kLong, 16, false);
-    Buffer<double> x(static_cast<std::size_t>(kLong * N * 16));
+    Buffer<double> x(static_cast<std::size_t>(kLong * kStates * 16));
     heads::StateMoments moments;
     moments.x_filt = x.data();
     engine::window_forward(model->smoother_window(), group.view(), group.carry, moments, workspace);
     double worst = 0, deviation = 0;
     for (int k = 0; k < kLong; ++k)
-      for (int n = 0; n < N; ++n) {
-        const auto i = static_cast<std::size_t>(k * N + n);
+      for (int n = 0; n < kStates; ++n) {
+        const auto i = static_cast<std::size_t>(k * kStates + n);
         worst = std::max(worst, std::abs(cut.series[0].x[i] - x[i * 16]));
         deviation = std::max(
-            deviation, std::sqrt(cut.series[0].P[static_cast<std::size_t>((k * N + n) * N + n)]));
+            deviation,
+            std::sqrt(cut.series[0].P[static_cast<std::size_t>((k * kStates + n) * kStates + n)]));
       }
     EXPECT_LT(worst, 1e-3 * deviation);
   }
@@ -347,11 +353,11 @@ TEST(TwoSidedRun, IrregularStepsAndInputsAreRead) {
 }
 
 TEST(TwoSidedRun, ASeriesOfOneStepHasTheInitialState) {
-  const auto model = smoother(SmootherKind::Recurrent, 73);
+  const auto model = two_sided_smoother(SmootherKind::Recurrent, 73);
   const std::vector<Series> data = {{1, 2}};
   const Result found(*model, pieces_of(data));
   const heads::PackedModel<float>& net = model->smoother()->network();
-  for (std::size_t n = 0; n < N; ++n) EXPECT_EQ(found.series[0].x_pred[n], net.initial.e[n]);
+  for (std::size_t n = 0; n < kStates; ++n) EXPECT_EQ(found.series[0].x_pred[n], net.initial.e[n]);
 }
 
 TEST(TwoSidedRun, BreakdownsAreNamed) {

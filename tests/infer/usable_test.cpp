@@ -13,7 +13,7 @@ namespace kalmia::infer {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-const double kNan = std::numeric_limits<double>::quiet_NaN();
+const double kUnusable = std::numeric_limits<double>::quiet_NaN();
 const std::vector<std::string> kNames = {"north", "east"};
 const std::string kWhy = ": the model cannot follow these data, or its file was altered";
 
@@ -29,8 +29,9 @@ TEST(Usable, OneStep) {
   EXPECT_EQ(
       refused("a.csv, step 3", {1, -2}, {kInfinity, 0, 0, 1}),
       "a.csv, step 3: the variance of north is inf, but it must be finite and not negative" + kWhy);
-  EXPECT_EQ(refused("", {1, kNan}, {}), "the mean of east is nan, but it must be finite" + kWhy);
-  EXPECT_NE(refused("", {1, 2}, {1, 0, 0, kNan}).find("nan"), std::string::npos);
+  EXPECT_EQ(refused("", {1, kUnusable}, {}),
+            "the mean of east is nan, but it must be finite" + kWhy);
+  EXPECT_NE(refused("", {1, 2}, {1, 0, 0, kUnusable}).find("nan"), std::string::npos);
 }
 
 TEST(Usable, NamesTheStepOfASeries) {
@@ -59,17 +60,17 @@ TEST(Usable, InnovationsOfWhatWasMeasured) {
   data.y_names = kNames;
   data.series.resize(1);
   data.series[0].steps = 2;
-  data.series[0].y = {1, kNan, 2, 3};
+  data.series[0].y = {1, kUnusable, 2, 3};
   std::vector<Innovations> innovations(1);
-  innovations[0].residual = {0.5, kNan, 0.5, 0.5};
-  innovations[0].covariance = {1, 0, 0, kNan, 1, 0, 0, 1};
+  innovations[0].residual = {0.5, kUnusable, 0.5, 0.5};
+  innovations[0].covariance = {1, 0, 0, kUnusable, 1, 0, 0, 1};
   EXPECT_NO_THROW(require_usable("", kNames, data, innovations));
   innovations[0].covariance[7] = kInfinity;
   EXPECT_EQ(message_of<NumericalError>([&] { require_usable("", kNames, data, innovations); }),
             "the data, step 2: the innovation's variance of east is inf, but it must be finite and "
             "not negative" +
                 kWhy);
-  innovations[0].residual[2] = kNan;
+  innovations[0].residual[2] = kUnusable;
   EXPECT_NE(message_of<NumericalError>([&] {
               require_usable("", kNames, data, innovations);
             }).find("the innovation of north is nan"),

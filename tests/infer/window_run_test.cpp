@@ -11,7 +11,7 @@ namespace {
 using infer::SeriesView;
 using infer::WindowRun;
 
-constexpr int N = 4, M = 2;
+constexpr int kRunStates = 4, kRunMeasured = 2;
 
 struct Visit {
   int first = 0, count = 0;
@@ -30,7 +30,7 @@ struct KeptRun {
     RandomStream random(72, "pieces");
     for (const int steps : lengths) {
       std::vector<double>& each = y.emplace_back();
-      for (int i = 0; i < M * steps; ++i)
+      for (int i = 0; i < kRunMeasured * steps; ++i)
         each.push_back(random.uniform() < 0.2 ? std::nan("") : 80 * random.normal());
     }
   }
@@ -38,7 +38,7 @@ struct KeptRun {
   void operator()(const std::vector<std::size_t>& chosen, int threads) {
     std::vector<SeriesView> pieces;
     for (const std::size_t s : chosen)
-      pieces.push_back({y[s].data(), static_cast<int>(y[s].size() / M)});
+      pieces.push_back({y[s].data(), static_cast<int>(y[s].size() / kRunMeasured)});
     for (auto* all : {&x_pred, &P_filt, &F, &nll}) all->assign(pieces.size(), {});
     visits.assign(pieces.size(), {});
     starts = 0;
@@ -51,7 +51,7 @@ struct KeptRun {
     };
     run.start = [&](std::size_t count) {
       if (threads == 1) ++starts;
-      return [&, memory = std::vector<infer::LaneMemory>(count, infer::empty_memory(M))](
+      return [&, memory = std::vector<infer::LaneMemory>(count, infer::empty_memory(kRunMeasured))](
                  int i, int lane, int piece, int at, heads::StateGroup<float>& group) mutable {
         infer::fill_step<float>(*model, i, lane, pieces[static_cast<std::size_t>(piece)], at,
                                 memory[static_cast<std::size_t>(lane)], nullptr, group);
@@ -60,17 +60,17 @@ struct KeptRun {
     run.sink = [&](int piece, int first, int count, const infer::LaneMoments& moments) {
       const auto p = static_cast<std::size_t>(piece);
       visits[p].push_back({first, count});
-      std::vector<double> step(N * N);
+      std::vector<double> step(kRunStates * kRunStates);
       const auto add = [&](std::vector<double>& to, std::size_t size) {
         to.insert(to.end(), step.begin(), step.begin() + static_cast<std::ptrdiff_t>(size));
       };
       for (int i = 0; i < count; ++i) {
-        moments.x_pred(i, N, step.data());
-        add(x_pred[p], N);
-        moments.P_filt(i, N, step.data());
-        add(P_filt[p], N * N);
-        moments.F(i, N, step.data());
-        add(F[p], N * N);
+        moments.x_pred(i, kRunStates, step.data());
+        add(x_pred[p], kRunStates);
+        moments.P_filt(i, kRunStates, step.data());
+        add(P_filt[p], kRunStates * kRunStates);
+        moments.F(i, kRunStates, step.data());
+        add(F[p], kRunStates * kRunStates);
         nll[p].push_back(moments.nll(i));
       }
     };
@@ -88,14 +88,14 @@ std::vector<std::size_t> all_of(const KeptRun& run) {
   return all;
 }
 
-std::vector<int> many_lengths() {
+std::vector<int> run_lengths() {
   std::vector<int> lengths = {0, 1, 2, 63, 64, 65, 129, 200};
   for (int i = 0; i < 62; ++i) lengths.push_back((i * 37) % 90);
   return lengths;
 }
 
 TEST(WindowRun, ManyPiecesGiveWhatEachGivesAlone) {
-  KeptRun one(many_lengths()), two(many_lengths()), alone(many_lengths());
+  KeptRun one(run_lengths()), two(run_lengths()), alone(run_lengths());
   one(all_of(one), 1);
   two(all_of(two), 2);
   EXPECT_EQ(one.starts, 3);  // 70 pieces in groups of 32
@@ -110,7 +110,7 @@ TEST(WindowRun, ManyPiecesGiveWhatEachGivesAlone) {
     }
     // F of the first step leads from nowhere.
     const auto steps = [](const std::vector<double>& F) {
-      return std::span(F).subspan(std::min<std::size_t>(N * N, F.size()));
+      return std::span(F).subspan(std::min<std::size_t>(kRunStates * kRunStates, F.size()));
     };
     EXPECT_TRUE(same_bits(steps(one.F[s]), steps(two.F[s])));
     EXPECT_TRUE(same_bits(steps(one.F[s]), steps(alone.F[0])));
@@ -125,26 +125,26 @@ TEST(WindowRun, AStateIsCarriedFromWindowToWindow) {
   run({0}, 1);
   heads::StateGroup<float> group;
   infer::prepare_group(*run.model, kSteps, kLanes, false, group);
-  infer::LaneMemory memory = infer::empty_memory(M);
+  infer::LaneMemory memory = infer::empty_memory(kRunMeasured);
   group.length.assign(kLanes, 0);
   group.fresh.assign(kLanes, 1);
   group.length[0] = kSteps;
   for (int k = 0; k < kSteps; ++k)
     infer::fill_step<float>(*run.model, k, 0, {run.y[0].data(), kSteps}, k, memory, nullptr, group);
-  Buffer<double> x_pred(kSteps * N * kLanes), nll(kSteps * kLanes);
+  Buffer<double> x_pred(kSteps * kRunStates * kLanes), nll(kSteps * kLanes);
   heads::StateWorkspace<float> workspace;
   workspace.prepare(run.model->window(), kSteps, kLanes, false);
   window_forward(run.model->window(), group.view(), group.carry,
                  {.x_pred = x_pred.data(), .nll = nll.data()}, workspace);
   for (std::size_t k = 0; k < kSteps; ++k) {
     EXPECT_EQ(run.nll[0][k], nll[k * kLanes]) << k;
-    for (std::size_t n = 0; n < N; ++n)
-      EXPECT_EQ(run.x_pred[0][k * N + n], x_pred[(k * N + n) * kLanes]) << k;
+    for (std::size_t n = 0; n < kRunStates; ++n)
+      EXPECT_EQ(run.x_pred[0][k * kRunStates + n], x_pred[(k * kRunStates + n) * kLanes]) << k;
   }
 }
 
 TEST(WindowRun, TheWindowsOfAPieceComeInOrderAndHoldEveryStepOnce) {
-  KeptRun run(many_lengths());
+  KeptRun run(run_lengths());
   for (const int threads : {1, 2}) {
     run(all_of(run), threads);
     for (std::size_t s = 0; s < run.y.size(); ++s) {
@@ -155,7 +155,7 @@ TEST(WindowRun, TheWindowsOfAPieceComeInOrderAndHoldEveryStepOnce) {
         EXPECT_LE(visit.count, infer::kRunWindow);
         next += visit.count;
       }
-      EXPECT_EQ(next, static_cast<int>(run.y[s].size() / M));
+      EXPECT_EQ(next, static_cast<int>(run.y[s].size() / kRunMeasured));
     }
   }
 }
@@ -169,8 +169,8 @@ TEST(WindowRun, NoPiecesAndEmptyPieces) {
 
 TEST(WindowRun, AnErrorNamesThePlace) {
   for (const int step : {0, 63, 64, 130}) {
-    KeptRun run(many_lengths());
-    run.y[7][static_cast<std::size_t>(step * M)] = 1e200;
+    KeptRun run(run_lengths());
+    run.y[7][static_cast<std::size_t>(step * kRunMeasured)] = 1e200;
     for (const int threads : {1, 2}) {
       try {
         run(all_of(run), threads);

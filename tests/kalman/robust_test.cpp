@@ -9,10 +9,10 @@
 namespace kalmia::test {
 namespace {
 
-struct Size {
+struct RobustSize {
   int N, M;
 };
-const Size kSizes[] = {{1, 1}, {2, 1}, {2, 4}, {3, 3}, {6, 2}};
+const RobustSize kRobustSizes[] = {{1, 1}, {2, 1}, {2, 4}, {3, 3}, {6, 2}};
 
 // Predictions about as sharp as the measurements; each lane its own. A fifth of the components are
 // missing, and hold NaN; a fifth are outliers.
@@ -80,7 +80,7 @@ TYPED_TEST_SUITE(Robust, Precisions);
 TYPED_TEST(Robust, WeightsMatchReferenceAfterEveryIteration) {
   using T = TypeParam;
   for_each_isa([] {
-    for (const Size size : kSizes) {
+    for (const RobustSize size : kRobustSizes) {
       RandomStream random(51, "weights", static_cast<std::uint64_t>(size.N));
       RobustLines<T> s(size.N, size.M);
       for (const bool masked : {true, false}) {
@@ -111,7 +111,7 @@ TYPED_TEST(Robust, WeightsMatchReferenceAfterEveryIteration) {
 
 // How far the weights are from solving their equation.
 TEST(RobustWeights, SolveTheFixedPoint) {
-  for (const Size size : kSizes) {
+  for (const RobustSize size : kRobustSizes) {
     RandomStream random(52, "fixed point", static_cast<std::uint64_t>(size.N));
     RobustLines<double> s(size.N, size.M);
     randomise(s, random);

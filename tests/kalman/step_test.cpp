@@ -11,11 +11,11 @@
 namespace kalmia::test {
 namespace {
 
-struct Size {
+struct StepSize {
   int N, M;
 };
-const Size kSizes[] = {{1, 1}, {2, 1}, {2, 2}, {3, 1},  {3, 3},  {4, 2},
-                       {5, 3}, {6, 2}, {8, 6}, {16, 3}, {32, 6}, {128, 2}};
+const StepSize kStepSizes[] = {{1, 1}, {2, 1}, {2, 2}, {3, 1},  {3, 3},  {4, 2},
+                               {5, 3}, {6, 2}, {8, 6}, {16, 3}, {32, 6}, {128, 2}};
 
 std::vector<double> row_major(const Matrix& matrix) {
   std::vector<double> values;
@@ -79,7 +79,7 @@ template <typename Body>
 void for_each_case(Body body) {
   for (const lanes::Isa isa : lanes::available_isas()) {
     lanes::force_isa(isa);
-    for (const Size size : kSizes) {
+    for (const StepSize size : kStepSizes) {
       SCOPED_TRACE(std::string(lanes::isa_name(isa)) + ", N = " + std::to_string(size.N) +
                    ", M = " + std::to_string(size.M));
       body(size.N, size.M);
@@ -274,7 +274,8 @@ TEST(StepAdjoint, PredictMatchesCentralDifferences) { for_each_isa(check_predict
 
 // The adjoint of R is checked through a perturbed Emission, the same in all lanes.
 void check_update_adjoint() {
-  for (const Size size : {Size{1, 1}, Size{2, 1}, Size{3, 3}, Size{6, 2}, Size{5, 4}}) {
+  for (const StepSize size :
+       {StepSize{1, 1}, StepSize{2, 1}, StepSize{3, 3}, StepSize{6, 2}, StepSize{5, 4}}) {
     const int N = size.N, M = size.M;
     RandomStream random(36, "adjoint", static_cast<std::uint64_t>(N));
     kalman::Emission emission = random_emission(N, M, random);

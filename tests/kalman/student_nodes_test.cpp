@@ -15,7 +15,7 @@ double density(const StudentNodes& nodes, double z) {
   return sum / std::sqrt(2 * std::numbers::pi);
 }
 
-double student(double nu, double z) {
+double student_of_nodes(double nu, double z) {
   return std::exp(std::lgamma((nu + 1) / 2) - std::lgamma(nu / 2) -
                   0.5 * std::log(nu * std::numbers::pi) - 0.5 * (nu + 1) * std::log1p(z * z / nu));
 }
@@ -37,9 +37,10 @@ TEST(StudentNodes, AreSharesOfGaussians) {
 TEST(StudentNodes, AreStudentsDistribution) {
   for (const double nu : {1.0, 2.0, 3.0, 10.0, 200.0})
     for (const double z : {0.0, 0.3, 1.0, 2.0, 4.0, 6.0})
-      EXPECT_NEAR(density(StudentNodes(nu), z) / student(nu, z), 1, 1e-4) << nu << ", " << z;
+      EXPECT_NEAR(density(StudentNodes(nu), z) / student_of_nodes(nu, z), 1, 1e-4)
+          << nu << ", " << z;
   for (const double z : {20.0, 100.0, 1000.0})
-    EXPECT_NEAR(density(StudentNodes(3), z) / student(3, z), 1, 1e-4) << z;
+    EXPECT_NEAR(density(StudentNodes(3), z) / student_of_nodes(3, z), 1, 1e-4) << z;
 }
 
 }  // namespace

@@ -12,10 +12,10 @@
 namespace kalmia::test {
 namespace {
 
-struct Size {
+struct UpdateSize {
   int N, M;
 };
-const Size kSizes[] = {{1, 1}, {1, 3}, {2, 1}, {2, 4}, {3, 3}, {5, 2}, {4, 6}, {8, 3}};
+const UpdateSize kUpdateSizes[] = {{1, 1}, {1, 3}, {2, 1}, {2, 4}, {3, 3}, {5, 2}, {4, 6}, {8, 3}};
 
 // Every input at random, each lane its own. About a third of the components are missing, and hold
 // NaN.
@@ -41,8 +41,8 @@ void randomise(UpdateLines<T>& s, RandomStream& random) {
 
 // Calls body(s) for each size, with and without missing components, with y_pred given and not.
 template <typename T, typename Body>
-void for_each_case(const char* name, Body body) {
-  for (const Size size : kSizes) {
+void for_each_update(const char* name, Body body) {
+  for (const UpdateSize size : kUpdateSizes) {
     RandomStream random(41, name, static_cast<std::uint64_t>(10 * size.N + size.M));
     for (const bool masked : {true, false})
       for (const bool linear : {true, false}) {

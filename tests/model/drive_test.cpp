@@ -12,7 +12,7 @@
 namespace kalmia::model {
 namespace {
 
-const double kMissing = std::nan("");
+const double kNoInput = std::nan("");
 
 // One series at these times, with these values of inputs a and b.
 Dataset driven(const std::vector<double>& t, const std::vector<double>& u = {}) {
@@ -57,19 +57,19 @@ TEST(SeriesDrive, TimeMustRise) {
             "plant.csv, series \"first\", step 3: the time is 1 after 1, but time must rise from "
             "step to step");
   EXPECT_THROW(drive_of(driven({0, 1, 0.5}), 1), DataError);
-  EXPECT_THROW(drive_of(driven({0, kMissing, 2}), 1), DataError);
+  EXPECT_THROW(drive_of(driven({0, kNoInput, 2}), 1), DataError);
   EXPECT_THROW(drive_of(driven({0, 1, std::numeric_limits<double>::infinity()}), 1), DataError);
 }
 
 TEST(SeriesDrive, InputsAreFilledFromTheOneBefore) {
-  const Dataset data = driven({0, 1, 2, 3}, {kMissing, 10, 2, kMissing, kMissing, kMissing, 4, 13});
+  const Dataset data = driven({0, 1, 2, 3}, {kNoInput, 10, 2, kNoInput, kNoInput, kNoInput, 4, 13});
   EXPECT_EQ(drive_of(data, 1).u, (std::vector<double>{2, 10, 2, 10, 2, 10, 4, 13}));
   EXPECT_TRUE(drive_of(driven({0, 1}), 1).u.empty());
 }
 
 TEST(SeriesDrive, InputsThatCannotBeUsedAreRefused) {
   EXPECT_EQ(message_of<DataError>([] {
-              drive_of(driven({0, 1}, {1, kMissing, 2, kMissing}), 1);
+              drive_of(driven({0, 1}, {1, kNoInput, 2, kNoInput}), 1);
             }),
             "plant.csv, series \"first\", step 1, column b: the input has no values");
   EXPECT_EQ(message_of<DataError>([] {

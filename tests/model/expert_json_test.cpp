@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 void expect_same(const std::vector<Equation>& a, const std::vector<Equation>& b) {
   ASSERT_EQ(a.size(), b.size());
@@ -87,9 +87,9 @@ TEST(ExpertJson, RoundTrip) {
   System& s = spec.system;
   s.states = {"angle", "rate"};
   s.inputs = {"motor"};
-  s.parameters = {{"g", 9.81, false, -kInfinity, kInfinity},
-                  {"length", 1.0 / 3, true, 0.1, kInfinity},
-                  {"friction", 0, true, -kInfinity, 2}};
+  s.parameters = {{"g", 9.81, false, -kUnbounded, kUnbounded},
+                  {"length", 1.0 / 3, true, 0.1, kUnbounded},
+                  {"friction", 0, true, -kUnbounded, 2}};
   const Json parameters = expert_json(spec).at("system").at("parameters");
   EXPECT_TRUE(parameters[0].at("lower").is_null() && parameters[2].at("lower").is_null());
   s.define = {{"pull", "-g/length * sin(angle)"}, {"push", "motor"}};

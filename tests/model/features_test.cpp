@@ -8,10 +8,10 @@
 namespace kalmia::model {
 namespace {
 
-const double kMissing = std::nan("");
+const double kUnmeasured = std::nan("");
 
 // Two channels of two states each; the first shows its level.
-FeatureSpec two_channels() {
+FeatureSpec two_channel_features() {
   FeatureSpec spec;
   spec.mean = {10, 0};
   spec.spread = {4, 1};
@@ -33,7 +33,7 @@ Step step(const FeatureSpec& spec, const std::vector<double>& y, std::vector<dou
   return result;
 }
 
-void expect_same(const std::vector<double>& found, const std::vector<double>& expected) {
+void expect_numbers(const std::vector<double>& found, const std::vector<double>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (std::isnan(expected[i]))
@@ -44,63 +44,63 @@ void expect_same(const std::vector<double>& found, const std::vector<double>& ex
 }
 
 TEST(FeatureSpec, SizesFollowFromTheChannels) {
-  const FeatureSpec spec = two_channels();
+  const FeatureSpec spec = two_channel_features();
   EXPECT_EQ(spec.meas_dim(), 2);
   EXPECT_EQ(spec.state_dim(), 4);
   EXPECT_EQ(spec.input_dim(), 5);  // increment, level, measured; increment, measured
 }
 
 TEST(FeatureSpec, ValuesByHand) {
-  const FeatureSpec spec = two_channels();
-  std::vector<double> last = {kMissing, kMissing};
+  const FeatureSpec spec = two_channel_features();
+  std::vector<double> last = {kUnmeasured, kUnmeasured};
   // The first value has nothing to differ from, but it has a level.
   const Step first = step(spec, {12, 3}, last);
-  expect_same(first.features, {0, 0.5, 1, 0, 1});
-  expect_same(first.centre, {12, 0, 0, 3});
-  expect_same(last, {12, 3});
+  expect_numbers(first.features, {0, 0.5, 1, 0, 1});
+  expect_numbers(first.centre, {12, 0, 0, 3});
+  expect_numbers(last, {12, 3});
 
   const Step second = step(spec, {9, 4}, last);
-  expect_same(second.features, {-1.5, -0.25, 1, 2, 1});
-  expect_same(second.centre, {9, 0, 0, 4});
-  expect_same(last, {9, 4});
+  expect_numbers(second.features, {-1.5, -0.25, 1, 2, 1});
+  expect_numbers(second.centre, {9, 0, 0, 4});
+  expect_numbers(last, {9, 4});
 }
 
 TEST(FeatureSpec, AMissingValueHoldsTheLevelAndTakesTheResidualAway) {
-  const FeatureSpec spec = two_channels();
+  const FeatureSpec spec = two_channel_features();
   std::vector<double> last = {12, 3};
-  const Step gap = step(spec, {kMissing, 3.5}, last);
-  expect_same(gap.features, {0, 0.5, 0, 1, 1});
-  expect_same(gap.centre, {kMissing, kMissing, 0, 3.5});
-  expect_same(last, {12, 3.5});
+  const Step gap = step(spec, {kUnmeasured, 3.5}, last);
+  expect_numbers(gap.features, {0, 0.5, 0, 1, 1});
+  expect_numbers(gap.centre, {kUnmeasured, kUnmeasured, 0, 3.5});
+  expect_numbers(last, {12, 3.5});
   // After the gap the increment is that since the value before it.
-  const Step after = step(spec, {16, kMissing}, last);
-  expect_same(after.features, {2, 1.5, 1, 0, 0});
-  expect_same(after.centre, {16, 0, kMissing, kMissing});
-  expect_same(last, {16, 3.5});
+  const Step after = step(spec, {16, kUnmeasured}, last);
+  expect_numbers(after.features, {2, 1.5, 1, 0, 0});
+  expect_numbers(after.centre, {16, 0, kUnmeasured, kUnmeasured});
+  expect_numbers(last, {16, 3.5});
 }
 
 TEST(FeatureSpec, BeforeAnyValueAllIsZero) {
-  const FeatureSpec spec = two_channels();
-  std::vector<double> last = {kMissing, kMissing};
-  const Step nothing = step(spec, {kMissing, kMissing}, last);
-  expect_same(nothing.features, {0, 0, 0, 0, 0});
-  expect_same(nothing.centre, {kMissing, kMissing, kMissing, kMissing});
-  expect_same(last, {kMissing, kMissing});
+  const FeatureSpec spec = two_channel_features();
+  std::vector<double> last = {kUnmeasured, kUnmeasured};
+  const Step nothing = step(spec, {kUnmeasured, kUnmeasured}, last);
+  expect_numbers(nothing.features, {0, 0, 0, 0, 0});
+  expect_numbers(nothing.centre, {kUnmeasured, kUnmeasured, kUnmeasured, kUnmeasured});
+  expect_numbers(last, {kUnmeasured, kUnmeasured});
 }
 
 TEST(FeatureSpec, OutliersAreCutOffButNotForgotten) {
-  const FeatureSpec spec = two_channels();
+  const FeatureSpec spec = two_channel_features();
   std::vector<double> last = {10, 0};
   const Step high = step(spec, {1e12, -1e12}, last);
-  expect_same(high.features, {10, 10, 1, -10, 1});
-  expect_same(high.centre, {1e12, 0, 0, -1e12});
-  expect_same(last, {1e12, -1e12});
+  expect_numbers(high.features, {10, 10, 1, -10, 1});
+  expect_numbers(high.centre, {1e12, 0, 0, -1e12});
+  expect_numbers(last, {1e12, -1e12});
   const Step back = step(spec, {10, 0}, last);
-  expect_same(back.features, {-10, 0, 1, 10, 1});
+  expect_numbers(back.features, {-10, 0, 1, 10, 1});
 }
 
 TEST(FeatureSpec, AStateIsTrustedAsItsChannel) {
-  FeatureSpec spec = two_channels();
+  FeatureSpec spec = two_channel_features();
   spec.channel_of_state[2] = -1;
   const double channels[] = {0.25, 0.75};
   std::vector<double> trust(8, 77);
@@ -109,11 +109,11 @@ TEST(FeatureSpec, AStateIsTrustedAsItsChannel) {
 }
 
 TEST(FeatureSpec, StrideLeavesOtherLanesAlone) {
-  const FeatureSpec spec = two_channels();
+  const FeatureSpec spec = two_channel_features();
   constexpr int kStride = 3;
   std::vector<float> features(5 * kStride, 77);
   std::vector<double> centre(4 * kStride, 77), last = {11, 1};
-  const double y[] = {9, kMissing};
+  const double y[] = {9, kUnmeasured};
   spec.step_to(y, last.data(), features.data() + 1, centre.data() + 1, kStride);
   const float expected_features[] = {-1, -0.25, 1, 0, 0};
   for (std::size_t i = 0; i < features.size(); ++i)
@@ -129,18 +129,18 @@ TEST(FeatureSpec, StrideLeavesOtherLanesAlone) {
 }
 
 TEST(FeatureSpec, AStateOfNoChannelIsLeftAloneOnlyWhereAllAreMissing) {
-  FeatureSpec spec = two_channels();
+  FeatureSpec spec = two_channel_features();
   spec.measured_state = {-1, 3};
   spec.channel_of_state = {-1, 0, -1, 1};
   std::vector<double> last = {12, 3};
-  expect_same(step(spec, {kMissing, 4}, last).centre, {0, kMissing, 0, 4});
-  expect_same(step(spec, {5, kMissing}, last).centre, {0, 0, 0, kMissing});
-  expect_same(step(spec, {kMissing, kMissing}, last).centre,
-              {kMissing, kMissing, kMissing, kMissing});
+  expect_numbers(step(spec, {kUnmeasured, 4}, last).centre, {0, kUnmeasured, 0, 4});
+  expect_numbers(step(spec, {5, kUnmeasured}, last).centre, {0, 0, 0, kUnmeasured});
+  expect_numbers(step(spec, {kUnmeasured, kUnmeasured}, last).centre,
+                 {kUnmeasured, kUnmeasured, kUnmeasured, kUnmeasured});
 }
 
 TEST(FeatureSpec, WhatDrivesTheStepStandsBehindTheChannels) {
-  FeatureSpec spec = two_channels();
+  FeatureSpec spec = two_channel_features();
   spec.use_dt = true;
   spec.u_mean = {1, -2};
   spec.u_spread = {2, 0.5};

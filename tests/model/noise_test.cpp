@@ -62,7 +62,7 @@ TEST(ParseNoise, ACovarianceByRows) {
 }
 
 // The message, which must begin with the text the user gave.
-std::string refused(const std::string& text, int channels) {
+std::string noise_refused(const std::string& text, int channels) {
   const std::string message = message_of<ConfigError>([&] { parse(text, channels); });
   EXPECT_EQ(message.rfind("noise = \"" + text + "\"", 0), 0u) << message;
   return message;
@@ -74,31 +74,32 @@ void expect_has(const std::string& message, const std::string& part) {
 
 TEST(ParseNoise, WhatIsNoNumberIsNamedAndTheFormsAreShown) {
   for (const char* text : {"abc", "", "0.5x", "inf", "nan", "0.5 0.3", "1 2", "Learn", "0.5,"}) {
-    const std::string message = refused(text, text[std::string(text).size() - 1] == ',' ? 2 : 1);
+    const std::string message =
+        noise_refused(text, text[std::string(text).size() - 1] == ',' ? 2 : 1);
     expect_has(message, "is not a number");
     expect_has(message, "learn-full");
   }
-  expect_has(refused("0.5,x", 2), "\"x\" is not a number");
-  expect_has(refused("lern", 2), "; did you mean learn?");
+  expect_has(noise_refused("0.5,x", 2), "\"x\" is not a number");
+  expect_has(noise_refused("lern", 2), "; did you mean learn?");
 }
 
 TEST(ParseNoise, DeviationsMustBePositive) {
   for (const char* text : {"0", "-1"})
-    expect_has(refused(text, 1), "a standard deviation must be > 0");
-  expect_has(refused("1,0", 2), "a standard deviation must be > 0");
+    expect_has(noise_refused(text, 1), "a standard deviation must be > 0");
+  expect_has(noise_refused("1,0", 2), "a standard deviation must be > 0");
 }
 
 TEST(ParseNoise, NumbersMustFitTheChannels) {
-  expect_has(refused("1,2,3", 2), "has 3 standard deviations, but the data have 2");
-  expect_has(refused("1,0;0,1", 3), "is a covariance of 2 rows, but the data have 3");
-  expect_has(refused("1,0;0", 2), "row 2 has 1 values, but the covariance has 2 columns");
+  expect_has(noise_refused("1,2,3", 2), "has 3 standard deviations, but the data have 2");
+  expect_has(noise_refused("1,0;0,1", 3), "is a covariance of 2 rows, but the data have 3");
+  expect_has(noise_refused("1,0;0", 2), "row 2 has 1 values, but the covariance has 2 columns");
 }
 
 TEST(ParseNoise, ACovarianceMustBeOne) {
-  expect_has(refused("1,0.5;0.4,1", 2), "must be symmetric");
-  expect_has(refused("1,2;2,1", 2), "positive definite");
-  expect_has(refused("1e-200", 1), "must be > 0");
-  expect_has(refused("1e200", 1), "must be finite");
+  expect_has(noise_refused("1,0.5;0.4,1", 2), "must be symmetric");
+  expect_has(noise_refused("1,2;2,1", 2), "positive definite");
+  expect_has(noise_refused("1e-200", 1), "must be > 0");
+  expect_has(noise_refused("1e200", 1), "must be finite");
 }
 
 }  // namespace

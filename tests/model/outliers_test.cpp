@@ -11,7 +11,7 @@
 namespace kalmia::model {
 namespace {
 
-const double kMissing = std::nan("");
+const double kGap = std::nan("");
 
 // A swing of amplitude 20 in noise of deviation 0.5 beside one ten times as large.
 Dataset swings() {
@@ -57,7 +57,7 @@ TEST(Outliers, AtTheEndsAndInPairs) {
   y[0] = 900;
   y[20] = y[21] = -700;
   y[40] = 500;
-  y[39] = y[42] = kMissing;
+  y[39] = y[42] = kGap;
   y[59] = -1e9;
   std::vector<std::vector<double>> series = {y};
   replace_outliers(0, 1, series);

@@ -19,7 +19,7 @@ using test::random_lower;
 using test::random_matrix;
 using test::TriangleLines;
 
-constexpr int kLanes = Lines<double>::kLanes;
+constexpr int kFlowLanes = Lines<double>::kLanes;
 
 struct PendulumFlow {
   DrivenPendulum pendulum;
@@ -38,7 +38,7 @@ struct PendulumFlow {
     fill(x, [&] { return random_matrix(random, 2, 1); });
     fill(dt, [&] { return Matrix::Constant(1, 1, random.uniform(0.05, 0.6)); });
     fill(u, [&] { return random_matrix(random, 2, 1); });
-    for (int b = 0; b < kLanes; ++b) L.set_lower(b, random_lower(random, 2));
+    for (int b = 0; b < kFlowLanes; ++b) L.set_lower(b, random_lower(random, 2));
   }
   kalman::MapPoint at() const { return {x.data(), dt.data(), u.data(), theta.data()}; }
   void run() {
@@ -78,7 +78,7 @@ TEST(ProgramFlow, NoiseIsTheIntegralAlongTheFlow) {
     lanes::force_isa(isa);
     PendulumFlow flow(8);
     flow.run();
-    for (int b = 0; b < kLanes; ++b) {
+    for (int b = 0; b < kFlowLanes; ++b) {
       const Matrix G = flow.L.get_lower(b) * flow.L.get_lower(b).transpose();
       const Matrix expected = integrated_noise(flow.point(b), G);
       EXPECT_LE((flow.Q.get(b) - expected).norm(), 1e-6 * expected.norm()) << "lane " << b;
@@ -94,7 +94,7 @@ TEST(ProgramFlow, TheErrorIsOfFourthOrder) {
   std::vector<double> error;
   for (const int substeps : {2, 4, 8, 16}) {
     PendulumFlow flow(substeps);
-    for (int b = 0; b < kLanes; ++b) flow.dt.set(b, Matrix::Constant(1, 1, 1.0));
+    for (int b = 0; b < kFlowLanes; ++b) flow.dt.set(b, Matrix::Constant(1, 1, 1.0));
     flow.run();
     const Matrix G = flow.L.get_lower(3) * flow.L.get_lower(3).transpose();
     error.push_back((flow.Q.get(3) - integrated_noise(flow.point(3), G)).norm());
@@ -110,7 +110,7 @@ TEST(ProgramFlow, TheMapIsThatOfTheProgramMap) {
   flow.run();
   Lines<double> F(2, 2), e(2, 1);
   flow.map.forward(flow.at(), F.data(), e.data(), flow.scratch.data());
-  for (int b = 0; b < kLanes; ++b) {
+  for (int b = 0; b < kFlowLanes; ++b) {
     const Point at = flow.point(b);
     const Vector next =
         rk4_steps([&](const Vector& x) { return DrivenPendulum::slope(at, x); }, at.x, at.dt, 3);
@@ -135,7 +135,7 @@ TEST(ProgramFlow, AdjointMatchesCentralDifferences) {
                                    d_L.data(), d_x.data(), d_theta.data(), flow.scratch.data());
       std::vector<double> gradient(2);
       for (std::size_t i = 0; i < d_theta.span().size(); ++i)
-        gradient[i / kLanes] += d_theta.span()[i];
+        gradient[i / kFlowLanes] += d_theta.span()[i];
       test::check_gradient(
           [&] {
             flow.run();

@@ -14,14 +14,14 @@ namespace {
 using test::fill;
 using test::random_matrix;
 
-constexpr int kLanes = Lines<double>::kLanes;
+constexpr int kMapLanes = Lines<double>::kLanes;
 
 // Lanes at points of their own, with lengths of their own.
-struct Lanes {
+struct MapLanes {
   Lines<double> x{2, 1}, dt{1, 1}, u{2, 1};
   std::vector<double> theta = {2.5, 0.35};
 
-  Lanes() {
+  MapLanes() {
     RandomStream random(151, "points");
     fill(x, [&] { return random_matrix(random, 2, 1); });
     fill(dt, [&] { return Matrix::Constant(1, 1, random.uniform(0.05, 0.6)); });
@@ -35,8 +35,8 @@ struct Lanes {
 
 // A parameter's adjoint is the sum of the lanes' shares.
 std::vector<double> summed(const Lines<double>& d_theta) {
-  std::vector<double> sums(d_theta.span().size() / kLanes);
-  for (std::size_t i = 0; i < d_theta.span().size(); ++i) sums[i / kLanes] += d_theta.span()[i];
+  std::vector<double> sums(d_theta.span().size() / kMapLanes);
+  for (std::size_t i = 0; i < d_theta.span().size(); ++i) sums[i / kMapLanes] += d_theta.span()[i];
   return sums;
 }
 
@@ -54,11 +54,11 @@ TEST(ProgramMap, IsTheTangentAtEachLanesPoint) {
   EXPECT_EQ(p.map.state_dim(), 2);
   EXPECT_EQ(p.map.input_dim(), 2);
   EXPECT_EQ(p.map.parameter_count(), 2);
-  const Lanes lanes;
+  const MapLanes lanes;
   Lines<double> F(2, 2), e(2, 1);
   Buffer<double> scratch(p.map.scratch_size());
   p.map.forward(lanes.at(), F.data(), e.data(), scratch.data());
-  for (int b = 0; b < kLanes; ++b) {
+  for (int b = 0; b < kMapLanes; ++b) {
     const Point at = lanes.point(b);
     const auto flow = [&](const Vector& from) {
       return rk4_steps([&](const Vector& x) { return DrivenPendulum::slope(at, x); }, from, at.dt,
@@ -78,7 +78,7 @@ TEST(ProgramMap, IsTheTangentAtEachLanesPoint) {
 TEST(ProgramMap, AdjointMatchesCentralDifferences) {
   for (const bool by_F : {true, false}) {
     const PendulumMap p(1);
-    Lanes lanes;
+    MapLanes lanes;
     RandomStream random(152, "weights");
     Lines<double> F(2, 2), e(2, 1), d_F(2, 2), d_e(2, 1), d_x(2, 1), d_theta(2, 1);
     if (by_F)
@@ -120,11 +120,11 @@ TEST(ProgramEmission, IsTheMeasurementWithItsJacobian) {
   const RangeAndBearing r;
   EXPECT_EQ(r.emission.state_dim(), 2);
   EXPECT_EQ(r.emission.meas_dim(), 3);
-  const Lanes lanes;
+  const MapLanes lanes;
   Lines<double> y(3, 1), H(3, 2);
   Buffer<double> scratch(r.emission.scratch_size());
   r.emission.forward(lanes.at(), y.data(), H.data(), scratch.data());
-  for (int b = 0; b < kLanes; ++b) {
+  for (int b = 0; b < kMapLanes; ++b) {
     const double p = lanes.x.get(b)(0), q = lanes.x.get(b)(1), range = std::hypot(p, q);
     EXPECT_LE((y.get(b) - Vector{{2.5 * range + 0.35, std::atan2(q, p), p * p}}).norm(), 1e-14);
     const Matrix expected{{2.5 * p / range, 2.5 * q / range},
@@ -137,9 +137,9 @@ TEST(ProgramEmission, IsTheMeasurementWithItsJacobian) {
 TEST(ProgramEmission, AdjointMatchesCentralDifferences) {
   for (const bool by_H : {true, false}) {
     const RangeAndBearing r;
-    Lanes lanes;
+    MapLanes lanes;
     // Away from the origin, where a bearing means nothing.
-    for (int b = 0; b < kLanes; ++b) {
+    for (int b = 0; b < kMapLanes; ++b) {
       Matrix away = lanes.x.get(b);
       away(0) += 3;
       lanes.x.set(b, away);

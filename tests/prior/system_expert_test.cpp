@@ -31,8 +31,8 @@ System pendulum() {
 }
 const std::vector<std::string> kChannels = {"across", "spin"}, kInputs = {"wind", "motor"};
 
-Expert expert_of(const System& system, const std::vector<std::string>& channels = kChannels,
-                 const std::vector<std::string>& inputs = kInputs) {
+Expert expert_of_system(const System& system, const std::vector<std::string>& channels = kChannels,
+                        const std::vector<std::string>& inputs = kInputs) {
   return make_expert(test::equations(system), channels, inputs);
 }
 
@@ -41,7 +41,7 @@ Vector pendulum_slope(const Vector& x, double length, double motor) {
 }
 
 TEST(SystemExpert, IsWhatTheEquationsSay) {
-  const Expert expert = expert_of(pendulum());
+  const Expert expert = expert_of_system(pendulum());
   EXPECT_EQ(expert.name, "system");
   EXPECT_TRUE(expert.physical);
   EXPECT_EQ(expert.state_names, (std::vector<std::string>{"angle", "rate"}));
@@ -77,7 +77,7 @@ TEST(SystemExpert, IsWhatTheEquationsSay) {
 }
 
 TEST(SystemExpert, MeasuresWhatTheEquationsSay) {
-  const Expert expert = expert_of(pendulum());
+  const Expert expert = expert_of_system(pendulum());
   ASSERT_NE(expert.emission, nullptr);
   Lines<double> x(2, 1), dt(1, 1), u(2, 1), y(2, 1), H(2, 2);
   test::fill(x, [] { return Matrix{{0.7}, {-1.2}}; });
@@ -93,7 +93,7 @@ TEST(SystemExpert, FlowsAreThoseAskedFor) {
   const Point at{Vector{{0.7, -1.2}}, 0.1, Vector{{0, 0.6}}};
   const auto slope = [](const Vector& x) { return pendulum_slope(x, 2, 0.6); };
   const auto next = [&](const System& system) {
-    const LocalMap map = local_map(expert_of(system), at);
+    const LocalMap map = local_map(expert_of_system(system), at);
     return Vector(map.F * at.x + map.e);
   };
   System s = pendulum();
@@ -116,15 +116,16 @@ TEST(SystemExpert, AMatrixIsFrozenUnlessToldOtherwise) {
   const Matrix A{{-0.5, 1.3}, {std::sin(0.4), 0}};
   for (const char* flow : {"", "frozen"}) {
     s.integration.flow = flow;
-    const LocalMap map = local_map(expert_of(s, {"a", "b"}, {}), at);
+    const LocalMap map = local_map(expert_of_system(s, {"a", "b"}, {}), at);
     EXPECT_LE((map.F - taylor_series(A, 0.2, 2)).norm(), 1e-15);
     EXPECT_EQ(map.e, Vector::Zero(2));
   }
   s.integration.order = 5;
-  EXPECT_LE((local_map(expert_of(s, {"a", "b"}, {}), at).F - taylor_series(A, 0.2, 5)).norm(),
-            1e-15);
+  EXPECT_LE(
+      (local_map(expert_of_system(s, {"a", "b"}, {}), at).F - taylor_series(A, 0.2, 5)).norm(),
+      1e-15);
   s.integration.flow = "rk4";
-  const LocalMap rk4 = local_map(expert_of(s, {"a", "b"}, {}), at);
+  const LocalMap rk4 = local_map(expert_of_system(s, {"a", "b"}, {}), at);
   const auto slope = [](const Vector& x) {
     return Vector{{-0.5 * x(0) + x(1) * x(1), std::sin(x(0)) * x(0)}};
   };
@@ -136,7 +137,7 @@ TEST(SystemExpert, NextIsTheMapItself) {
   s.states = {"a", "b"};
   s.inputs = {"push"};
   s.next = {{"a", "a + dt*b"}, {"b", "0.9*b + dt*push - a^3"}};
-  const Expert expert = expert_of(s, {"a"}, {"push"});
+  const Expert expert = expert_of_system(s, {"a"}, {"push"});
   EXPECT_EQ(expert.emission, nullptr);
   EXPECT_EQ(expert.H, (std::vector<double>{1, 0}));
   const LocalMap map = local_map(expert, {Vector{{2, 3}}, 0.5, Vector{{7}}});
@@ -170,7 +171,7 @@ TEST(SystemExpert, ColumnsMeasureTheStatesOfTheirNames) {
   System s;
   s.states = {"a", "b", "c"};
   s.next = {{"a", "a + b"}, {"b", "b + c"}, {"c", "c"}};
-  const Expert expert = expert_of(s, {"c", "a"}, {});
+  const Expert expert = expert_of_system(s, {"c", "a"}, {});
   EXPECT_EQ(expert.measured_state, (std::vector<int>{2, 0}));
   EXPECT_EQ(expert.H, (std::vector<double>{0, 0, 1, 1, 0, 0}));
   EXPECT_EQ(expert.emission, nullptr);
@@ -179,7 +180,7 @@ TEST(SystemExpert, ColumnsMeasureTheStatesOfTheirNames) {
   EXPECT_EQ(expert.states[2].channel, 0);
   // Some by an expression, others by name.
   s.measure = {{"sum", "a + 2*b"}};
-  const Expert mixed = expert_of(s, {"sum", "c"}, {});
+  const Expert mixed = expert_of_system(s, {"sum", "c"}, {});
   EXPECT_EQ(mixed.H, (std::vector<double>{1, 2, 0, 0, 0, 1}));
   EXPECT_EQ(mixed.measured_state, (std::vector<int>{-1, 2}));
 }
@@ -194,7 +195,7 @@ TEST(SystemExpert, ADepartureIsLearnedBesideTheParameters) {
 std::string refused(const std::function<void(System&)>& damage) {
   System system = pendulum();
   damage(system);
-  return message_of<ConfigError>([&] { expert_of(system); });
+  return message_of<ConfigError>([&] { expert_of_system(system); });
 }
 void expect_has(const std::string& message, const std::string& part) {
   EXPECT_NE(message.find(part), std::string::npos) << message;
@@ -203,10 +204,10 @@ void expect_has(const std::string& message, const std::string& part) {
 TEST(SystemExpert, ALearnedParameterThatNothingUsesIsRefused) {
   System s = pendulum();
   s.parameters.push_back({"idle", 1});
-  EXPECT_EQ(expert_of(s).unused, (std::vector<std::string>{"idle"}));
+  EXPECT_EQ(expert_of_system(s).unused, (std::vector<std::string>{"idle"}));
   s.parameters.back().learn = true;
   try {
-    expert_of(s);
+    expert_of_system(s);
     FAIL() << "no exception";
   } catch (const ConfigError& error) {
     EXPECT_EQ(std::string(error.what()),
@@ -217,16 +218,16 @@ TEST(SystemExpert, ALearnedParameterThatNothingUsesIsRefused) {
 
 TEST(SystemExpert, DefinitionsThatNothingUsesAreNamed) {
   System s = pendulum();
-  EXPECT_TRUE(expert_of(s).unused.empty());
+  EXPECT_TRUE(expert_of_system(s).unused.empty());
   // Part of a longer name is no use of it; a definition may use another.
   s.define.push_back({"g_", "2"});
   s.define.push_back({"g__", "g_ + 1"});
-  EXPECT_EQ(expert_of(s).unused, (std::vector<std::string>{"g__"}));
+  EXPECT_EQ(expert_of_system(s).unused, (std::vector<std::string>{"g__"}));
 }
 
 TEST(SystemExpert, TellsWhichInputsTheMapReads) {
   // The motor is the second input of the data.
-  EXPECT_EQ(expert_of(pendulum()).inputs_read, (std::vector<int>{1}));
+  EXPECT_EQ(expert_of_system(pendulum()).inputs_read, (std::vector<int>{1}));
 }
 
 TEST(SystemExpert, EquationsThatDoNotMakeSenseAreRefused) {
@@ -387,7 +388,7 @@ TEST(SystemExpert, DefinitionsAreComputedOnce) {
         {std::string("d").append(std::to_string(i)), "0.5*" + before + " + 0.5*" + before});
   }
   s.next = {{"x", "0.75*d2000"}};
-  const Expert expert = expert_of(s, {"x"}, {});
+  const Expert expert = expert_of_system(s, {"x"}, {});
   const LocalMap map = local_map(expert, {Vector{{3}}, 1, Vector(0), Vector(0)});
   EXPECT_EQ(map.F(0, 0), 0.75);
   EXPECT_EQ(map.e(0), 0);

@@ -28,7 +28,7 @@ struct Lorenz {
   }
 };
 
-System lorenz() {
+System traced_lorenz() {
   System s;
   s.states = {"x", "y", "z"};
   s.parameters = {{"sigma", 10}, {"rho", 28, true, 1, 100}, {"beta", 8.0 / 3}};
@@ -36,7 +36,7 @@ System lorenz() {
 }
 
 System lorenz_text() {
-  System s = lorenz();
+  System s = traced_lorenz();
   s.ode = {{"x", "sigma*(y - x)"}, {"y", "x*(rho - z) - y"}, {"z", "x*y - beta*z"}};
   return s;
 }
@@ -58,7 +58,7 @@ struct Camera {
   }
 };
 
-System pendulum() {
+System traced_pendulum() {
   System s;
   s.states = {"angle", "rate"};
   s.inputs = {"motor"};
@@ -67,7 +67,7 @@ System pendulum() {
 }
 
 System pendulum_text() {
-  System s = pendulum();
+  System s = traced_pendulum();
   s.ode = {{"angle", "rate"}, {"rate", "-g/length*sin(angle) - 0.1*rate + motor"}};
   s.measure = {{"across", "length*sin(angle)"}, {"up", "-length*cos(angle)"}};
   return s;
@@ -80,7 +80,7 @@ void expect_same_map(const Expert& a, const Expert& b, const Point& at) {
 }
 
 TEST(Trace, LorenzIsWhatTheTextGives) {
-  System traced = lorenz();
+  System traced = traced_lorenz();
   trace_ode(traced, Lorenz{});
   const System text = lorenz_text();
   ASSERT_EQ(traced.ode.size(), 3u);
@@ -96,7 +96,7 @@ TEST(Trace, LorenzIsWhatTheTextGives) {
 }
 
 TEST(Trace, InputsAndMeasurementsAreWhatTheTextGives) {
-  System traced = pendulum();
+  System traced = traced_pendulum();
   trace_ode(traced, Pendulum{});
   trace_measure(traced, {"across", "up"}, Camera{});
   const std::vector<std::string> channels = {"across", "up"}, inputs = {"motor"};
@@ -300,7 +300,7 @@ std::string error_of(const Act& act) {
 }
 
 TEST(Trace, MistakesAreSaid) {
-  System s = pendulum();
+  System s = traced_pendulum();
   EXPECT_EQ(error_of([&] { trace_ode(s, [](const auto& at) { return std::vector{at.x[0]}; }); }),
             "system.ode: the function gives 1 value, but there must be 2");
   EXPECT_EQ(error_of([&] {

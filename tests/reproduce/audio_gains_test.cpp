@@ -11,7 +11,8 @@ namespace {
 
 using namespace reproduction;
 
-std::vector<double> ratios(const AudioTask& task, const SpeechMixer& mixer, const char* noise) {
+std::vector<double> gain_ratios(const AudioTask& task, const SpeechMixer& mixer,
+                                const char* noise) {
   const Mixture mixture = mixer.mixture(noise);
   AudioWork work;
   work.noisy = &mixture.noisy;
@@ -33,7 +34,7 @@ std::vector<double> ratios(const AudioTask& task, const SpeechMixer& mixer, cons
 TEST(AudioGains, AModelOfTheNoiseTakesItAway) {
   const SpeechMixer mixer(speech_data(1, 1, 4, 8000), 1);
   for (const char* noise : {"white", "dishes"}) {
-    const std::vector<double> found = ratios(noise_model_audio(), mixer, noise);
+    const std::vector<double> found = gain_ratios(noise_model_audio(), mixer, noise);
     ASSERT_EQ(found.size(), 2u);
     EXPECT_LT(found[0], 0.5) << noise;
     EXPECT_LT(found[1], 0.6) << noise;
@@ -42,8 +43,8 @@ TEST(AudioGains, AModelOfTheNoiseTakesItAway) {
 
 TEST(AudioGains, NetworksBeatTheWienerFilterTheyStartFrom) {
   const SpeechMixer mixer(speech_data(24, 4, 4, 8000), 1);
-  const double gains = ratios(gains_audio(), mixer, "white").at(0);
-  EXPECT_LT(gains, 0.95 * ratios(noise_model_audio(), mixer, "white").at(0));
+  const double gains = gain_ratios(gains_audio(), mixer, "white").at(0);
+  EXPECT_LT(gains, 0.95 * gain_ratios(noise_model_audio(), mixer, "white").at(0));
 }
 
 TEST(AudioGains, StopsWhenItIsToldTo) {

@@ -5,7 +5,7 @@
 namespace kalmia::reproduction {
 namespace {
 
-Experiment small() {
+Experiment small_experiment() {
   Experiment experiment;
   experiment.tasks.resize(2);
   experiment.tasks[0].methods = {{"learner", "", true, false, false, {}}};
@@ -22,7 +22,7 @@ TEST(Grid, HasEverySizeAndSeedTheLongestFirst) {
   options.seeds = 2;
   options.seed = 7;
   options.test = 25;
-  const std::vector<Cell> cells = make_grid(small(), options);
+  const std::vector<Cell> cells = make_grid(small_experiment(), options);
   ASSERT_EQ(cells.size(), 8u);
   EXPECT_EQ(cells[0].n, 400);
   EXPECT_EQ(cells[0].seed, 7u);

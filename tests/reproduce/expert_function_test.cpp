@@ -14,7 +14,7 @@ namespace {
 constexpr double kLorenzStep = 0.05;
 const std::array<double, 3> kPoint{-5.2, -7.1, 21.4};
 
-NonlinearModel::Function lorenz(prior::FlowKind flow, int substeps) {
+NonlinearModel::Function lorenz_function(prior::FlowKind flow, int substeps) {
   prior::ExpertSpec spec;
   spec.kind = prior::PriorKind::Lorenz;
   spec.integration.flow = flow;
@@ -23,7 +23,7 @@ NonlinearModel::Function lorenz(prior::FlowKind flow, int substeps) {
 }
 void lorenz_flow_map(int substeps, const std::array<double, 3>& x, std::array<double, 3>& value,
                      std::array<double, 9>& J) {
-  lorenz(prior::FlowKind::Rk4, substeps)(x, 1, value, J);
+  lorenz_function(prior::FlowKind::Rk4, substeps)(x, 1, value, J);
 }
 
 TEST(ExpertFunction, TheFlowIsThatOfTheSimulator) {
@@ -56,7 +56,7 @@ TEST(ExpertFunction, TheFlowsMatrixIsItsDerivative) {
 TEST(ExpertFunction, TheFrozenMapIsTheSecondOrderSeriesOfTheExponential) {
   std::array<double, 3> value{};
   std::array<double, 9> F{};
-  lorenz(prior::FlowKind::Frozen, 0)(kPoint, 1, value, F);
+  lorenz_function(prior::FlowKind::Frozen, 0)(kPoint, 1, value, F);
   Eigen::Matrix3d A;
   A << -10, 10, 0, 28 - kPoint[2], -1, 0, kPoint[1], 0, -8.0 / 3;
   A *= kLorenzStep;

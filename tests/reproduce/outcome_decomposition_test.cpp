@@ -9,11 +9,11 @@ namespace kalmia::reproduction {
 namespace {
 
 // One channel of two states, measured with noise of variance 0.25; predictions are off by 0.3.
-struct Case {
+struct SplitCase {
   Dataset data;
   std::vector<Innovations> innovations;
 
-  explicit Case(int steps) {
+  explicit SplitCase(int steps) {
     data.y_names = {"y"};
     data.x_names = {"true_y", "true_v"};
     Series series;
@@ -31,14 +31,14 @@ struct Case {
   }
 };
 
-Decomposition decomposed(const Case& c) {
+Decomposition decomposed(const SplitCase& c) {
   const study::Measure measure = study::linear_measure(std::vector{1.0, 0.0}, 1);
   return decompose(c.data, study::truth_in_order(c.data, measure), c.innovations,
                    std::vector{0.25});
 }
 
 TEST(Decomposition, TheReducibleErrorEstimatesTheTrueOne) {
-  const Case c(200000);
+  const SplitCase c(200000);
   const Decomposition d = decomposed(c);
   EXPECT_NEAR(d.prediction, 0.09, 1e-12);
   EXPECT_LT(std::abs(d.reducible - d.prediction), 4 * d.standard_error);
@@ -48,7 +48,7 @@ TEST(Decomposition, TheReducibleErrorEstimatesTheTrueOne) {
 }
 
 TEST(Decomposition, TheStartDoesNotCount) {
-  Case c(200);
+  SplitCase c(200);
   const auto parts = [&c] { return decomposed(c).prediction; };
   const double before = parts();
   for (int k = 0; k < kUnscored; ++k) c.innovations[0].residual[static_cast<std::size_t>(k)] += 100;
@@ -58,7 +58,7 @@ TEST(Decomposition, TheStartDoesNotCount) {
 }
 
 TEST(Decomposition, TruthOfTheChannelsAloneWillDo) {
-  Case c(500);
+  SplitCase c(500);
   const double before = decomposed(c).prediction;
   c.data.x_names = {"true_y"};
   std::vector<double>& x = c.data.series[0].x;

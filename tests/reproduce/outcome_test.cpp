@@ -7,12 +7,12 @@
 namespace kalmia::reproduction {
 namespace {
 
-struct Case {
+struct OutcomeCase {
   Dataset test;
   LinearModel model = simulation::linear_motion_model();
   MeasurementsView y;
 
-  explicit Case(int steps = 600)
+  explicit OutcomeCase(int steps = 600)
       : test(make_trajectories("linear", 1, 1, 1, steps).test),
         y{test.series[0].y.data(), 1, steps, 2} {}
 
@@ -27,7 +27,7 @@ struct Case {
 };
 
 TEST(Outcome, FilterAndSmootherAreScoredEachByItsOwn) {
-  const Case c;
+  const OutcomeCase c;
   const FilterResult result = rts_smoother(c.model, c.y);
   const Pass pass = classical_pass(result, c.test, c.model.H, c.model.R);
   const Outcome filter = outcome_of(pass, c.test, Scored::Filter);
@@ -43,7 +43,7 @@ TEST(Outcome, FilterAndSmootherAreScoredEachByItsOwn) {
 }
 
 TEST(Outcome, KeepsTheBeginningOfTheChannels) {
-  const Case c;
+  const OutcomeCase c;
   const FilterResult result = kalman_filter(c.model, c.y);
   const Outcome outcome =
       outcome_of(classical_pass(result, c.test, c.model.H, c.model.R), c.test, Scored::Filter);
@@ -55,7 +55,7 @@ TEST(Outcome, KeepsTheBeginningOfTheChannels) {
 }
 
 TEST(Outcome, ASmootherAloneHasNoPredictionsOfItsFilter) {
-  const Case c;
+  const OutcomeCase c;
   const Pass pass = classical_pass(rts_smoother(c.model, c.y), c.test, c.model.H, c.model.R);
   const Outcome outcome = outcome_of(pass, c.test, Scored::SmootherAlone);
   EXPECT_TRUE(outcome.row.state_mse);
@@ -64,7 +64,7 @@ TEST(Outcome, ASmootherAloneHasNoPredictionsOfItsFilter) {
 
 TEST(Outcome, AShortTrajectoryIsNotDecomposed) {
   for (const int steps : {kUnscored, kUnscored + 1}) {
-    const Case c(steps);
+    const OutcomeCase c(steps);
     const Pass pass = classical_pass(rts_smoother(c.model, c.y), c.test, c.model.H, c.model.R);
     EXPECT_EQ(outcome_of(pass, c.test, Scored::Filter).row.prediction_error.has_value(),
               steps > kUnscored);

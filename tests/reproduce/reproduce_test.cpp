@@ -12,7 +12,7 @@
 namespace kalmia {
 namespace {
 
-ReproduceOptions small() {
+ReproduceOptions small_run() {
   ReproduceOptions options;
   options.experiment = "linear";
   options.sizes = {256, 64};
@@ -24,14 +24,14 @@ ReproduceOptions small() {
   return options;
 }
 
-std::string text_of(const std::string& path) {
+std::string file_text(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
 }
 
 TEST(Reproduce, GivesARowForEveryMethodSizeAndSeed) {
-  const Reproduction result = reproduce(small());
+  const Reproduction result = reproduce(small_run());
   EXPECT_TRUE(result.complete);
   ASSERT_EQ(result.rows.size(), 12u);
   EXPECT_EQ(result.rows[0].method, "raw");
@@ -50,18 +50,18 @@ TEST(Reproduce, GivesARowForEveryMethodSizeAndSeed) {
 
 TEST(Reproduce, AFolderKeepsEverythingAndNothingIsRunTwice) {
   const ScratchFolder folder;
-  ReproduceOptions options = small();
+  ReproduceOptions options = small_run();
   options.out = folder.file("deep/results");
   const Reproduction first = reproduce(options);
   EXPECT_EQ(first.resumed, 0);
-  const std::string rows = text_of(options.out + "/rows.csv");
+  const std::string rows = file_text(options.out + "/rows.csv");
   EXPECT_EQ(rows, first.to_csv());
   const Reproduction again = reproduce(options);
   EXPECT_EQ(again.resumed, 8);
   EXPECT_EQ(again.to_csv(), rows);
-  EXPECT_EQ(text_of(options.out + "/trajectories.csv").substr(0, 40),
+  EXPECT_EQ(file_text(options.out + "/trajectories.csv").substr(0, 40),
             "step,noisy_y1,noisy_y2,truth_y1,truth_y2");
-  const auto json = nlohmann::json::parse(text_of(options.out + "/rows.json"));
+  const auto json = nlohmann::json::parse(file_text(options.out + "/rows.json"));
   EXPECT_EQ(json["rows"].size(), 12u);
   // Begun anew, with the same figures.
   options.fresh = true;
@@ -70,18 +70,18 @@ TEST(Reproduce, AFolderKeepsEverythingAndNothingIsRunTwice) {
 
 TEST(Reproduce, AFolderOfAnotherExperimentIsRefused) {
   const ScratchFolder folder;
-  ReproduceOptions options = small();
+  ReproduceOptions options = small_run();
   options.out = folder.file("results");
   options.methods = {"raw"};
   (void)reproduce(options);
   options.experiment = "lorenz";
   EXPECT_THROW((void)reproduce(options), ConfigError);
-  EXPECT_NE(text_of(options.out + "/rows.csv").find("raw"), std::string::npos);
+  EXPECT_NE(file_text(options.out + "/rows.csv").find("raw"), std::string::npos);
 }
 
 TEST(Reproduce, CanBeStoppedOnTheWay) {
   const Reproduction result =
-      reproduce(small(), [](const ReproduceProgress& now) { return now.finished < 3; });
+      reproduce(small_run(), [](const ReproduceProgress& now) { return now.finished < 3; });
   EXPECT_FALSE(result.complete);
   EXPECT_LT(result.rows.size(), 12u);
   EXPECT_NE(result.to_text().find("stopped on the way"), std::string::npos);
@@ -116,7 +116,7 @@ TEST(ReproduceOptions, QuickRunsLeaveOutWhatIsSlowUnlessItIsNamed) {
 }
 
 TEST(ReproduceOptions, AllThatIsWrongIsNamed) {
-  ReproduceOptions options = small();
+  ReproduceOptions options = small_run();
   options.sizes = {5, 200000};
   options.test = 3;
   options.threads = -1;
@@ -128,10 +128,10 @@ TEST(ReproduceOptions, AllThatIsWrongIsNamed) {
     for (const char* part : {"sizes = 5,", "sizes = 200000,", "test = 3,", "threads = -1,"})
       EXPECT_NE(text.find(part), std::string::npos) << text;
   }
-  options = small();
+  options = small_run();
   options.methods = {"kalman-optimum"};
   EXPECT_THROW((void)options.resolved(), ConfigError);
-  options = small();
+  options = small_run();
   options.experiment = "audio";
   EXPECT_THROW((void)options.resolved(), ConfigError);
 }

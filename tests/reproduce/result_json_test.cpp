@@ -7,7 +7,7 @@
 namespace kalmia::reproduction {
 namespace {
 
-Reproduction small() {
+Reproduction small_reproduction() {
   Reproduction result;
   result.options.experiment = "linear";
   result.options.sizes = {128};
@@ -31,7 +31,7 @@ Reproduction small() {
 }
 
 TEST(ResultJson, HasRowsMediansTheoryAndProvenance) {
-  const Json json = result_json(small());
+  const Json json = result_json(small_reproduction());
   EXPECT_EQ(json["experiment"], "linear");
   EXPECT_EQ(json["rows"][0]["state_mse"], 0.25);
   EXPECT_EQ(json["methods"][0]["paper_state_mse"], 0.135);

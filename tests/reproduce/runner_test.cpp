@@ -11,13 +11,13 @@ namespace kalmia::reproduction {
 namespace {
 
 // Two methods of one task that learns, and one that learns nothing. Counts how often they run.
-struct Case {
+struct RunnerCase {
   std::atomic<int> learned = 0, limits = 0;
   Experiment experiment{"linear", "linear", 1, {}};
   ReproduceOptions options;
   std::function<void(const Work&)> on_run = [](const Work&) {};
 
-  Case() {
+  RunnerCase() {
     Task learner;
     learner.methods = {{"filter", "", true, false, false, {}},
                        {"smoother", "", true, true, false, {}}};
@@ -53,7 +53,7 @@ struct Case {
   }
 };
 
-std::vector<double> figures(RunResult result) {
+std::vector<double> run_figures(RunResult result) {
   std::sort(result.cells.begin(), result.cells.end(),
             [](const FinishedCell& a, const FinishedCell& b) {
               return std::tuple(a.task, a.n, a.seed) < std::tuple(b.task, b.n, b.seed);
@@ -65,7 +65,7 @@ std::vector<double> figures(RunResult result) {
 }
 
 TEST(Runner, RunsEveryCellOnce) {
-  Case c;
+  RunnerCase c;
   const RunResult result = c.run();
   EXPECT_TRUE(result.complete);
   EXPECT_EQ(result.cells.size(), 6u);
@@ -84,30 +84,30 @@ TEST(Runner, RunsEveryCellOnce) {
 
 // An error that is not a method's own ends the run at once.
 TEST(Runner, WhatIsThrownEndsTheRun) {
-  Case c;
+  RunnerCase c;
   c.on_run = [](const Work&) { throw IoError("the disk is full"); };
   EXPECT_THROW(c.run(), IoError);
   EXPECT_EQ(c.learned, 1);
 }
 
 TEST(Runner, ATaskGivesAnOutcomeForEachOfItsMethods) {
-  Case c;
+  RunnerCase c;
   c.experiment.tasks[0].run = [](const Work&) { return std::vector<Outcome>(1); };
   EXPECT_THROW(c.run(), ConfigError);
 }
 
 TEST(Runner, ThreadsDoNotMatter) {
-  Case one, two;
+  RunnerCase one, two;
   two.options.threads = 3;
-  EXPECT_EQ(figures(one.run()), figures(two.run()));
+  EXPECT_EQ(run_figures(one.run()), run_figures(two.run()));
 }
 
 TEST(Runner, FinishedCellsAreNotRepeated) {
   const ScratchFolder folder;
   const std::string path = folder.file("journal.jsonl");
   const Json kind = {{"journal", 1}};
-  Case whole, first, second;
-  const std::vector<double> expected = figures(whole.run());
+  RunnerCase whole, first, second;
+  const std::vector<double> expected = run_figures(whole.run());
   {
     // Stopped after two cells.
     Journal journal(path, kind);
@@ -122,10 +122,10 @@ TEST(Runner, FinishedCellsAreNotRepeated) {
     EXPECT_TRUE(rest.complete);
     EXPECT_EQ(rest.resumed, 2);
     EXPECT_EQ(second.learned + second.limits, 4);
-    EXPECT_EQ(figures(rest), expected);
+    EXPECT_EQ(run_figures(rest), expected);
   }
   Journal journal(path, kind);
-  Case third;
+  RunnerCase third;
   EXPECT_EQ(third.run(&journal).resumed, 6);
   EXPECT_EQ(third.learned + third.limits, 0);
 }
@@ -135,11 +135,11 @@ TEST(Runner, CellsOfOtherSettingsAreRunAgain) {
   const std::string path = folder.file("journal.jsonl");
   {
     Journal journal(path, {{"journal", 1}});
-    Case c;
+    RunnerCase c;
     c.run(&journal);
   }
   Journal journal(path, {{"journal", 1}});
-  Case c;
+  RunnerCase c;
   c.experiment.tasks[0].settings = "rate=2";
   EXPECT_EQ(c.run(&journal).resumed, 2);
   EXPECT_EQ(c.learned, 4);
@@ -150,7 +150,7 @@ TEST(Runner, AMethodThatBreaksDownLeavesItsErrorAndIsTriedAgain) {
   const std::string path = folder.file("journal.jsonl");
   {
     Journal journal(path, {{"journal", 1}});
-    Case c;
+    RunnerCase c;
     c.on_run = [](const Work& work) {
       if (work.n == 64 && work.seed == 2) throw NumericalError("step 3: broke down");
     };
@@ -163,12 +163,12 @@ TEST(Runner, AMethodThatBreaksDownLeavesItsErrorAndIsTriedAgain) {
     EXPECT_EQ(errors, 2);
   }
   Journal journal(path, {{"journal", 1}});
-  Case c;
+  RunnerCase c;
   EXPECT_EQ(c.run(&journal).resumed, 5);
 }
 
 TEST(Runner, WhatWasToldToStopIsNoResult) {
-  Case c;
+  RunnerCase c;
   bool stop = false;
   c.on_run = [&stop](const Work& work) {
     stop = true;
@@ -182,7 +182,7 @@ TEST(Runner, WhatWasToldToStopIsNoResult) {
 }
 
 TEST(Runner, ProgressComesToItsEnd) {
-  Case c;
+  RunnerCase c;
   std::vector<ReproduceProgress> seen;
   c.run(nullptr, [&seen](const ReproduceProgress& now) {
     seen.push_back(now);

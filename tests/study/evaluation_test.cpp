@@ -14,7 +14,7 @@
 namespace kalmia::study {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -57,8 +57,8 @@ ModelRun run(const LinearModel& model, const Dataset& data) {
   return out;
 }
 
-Evaluation scored(const Dataset& data, const Dataset& shown, const ModelRun& done,
-                  const std::vector<double>& H, const std::vector<double>& R) {
+Evaluation scored_run(const Dataset& data, const Dataset& shown, const ModelRun& done,
+                      const std::vector<double>& H, const std::vector<double>& R) {
   const Measure measure = linear_measure(H, data.y_names.size());
   return score(data, shown, truth_in_order(data, measure), done.filtered, done.smoothed,
                done.innovations, measure, R);
@@ -66,11 +66,11 @@ Evaluation scored(const Dataset& data, const Dataset& shown, const ModelRun& don
 
 Evaluation score_run(const LinearModel& model, const Dataset& data, const Dataset& shown) {
   const ModelRun done = run(model, shown);
-  return scored(data, shown, done, model.H, model.R);
+  return scored_run(data, shown, done, model.H, model.R);
 }
 
 // Four series of a random system with three states of which two are measured, a tenth missing.
-Dataset simulated() {
+Dataset simulated_run() {
   SimulateOptions options;
   options.steps = 3000;
   options.series = 4;
@@ -98,11 +98,11 @@ struct Small {
     data.x_names = {"true_a", "true_b"};
     Series series;
     series.steps = 4;
-    series.y = {10, kNan, 14, 16};
-    series.x = {5, 1, 6.5, 1, 7, kNan, 8.5, 1};
+    series.y = {10, kNoValue, 14, 16};
+    series.x = {5, 1, 6.5, 1, 7, kNoValue, 8.5, 1};
     data.series.push_back(series);
     shown = data;
-    shown.series[0].y[2] = kNan;  // hidden
+    shown.series[0].y[2] = kNoValue;  // hidden
     StateEstimates filtered, smoothed;
     filtered.steps = smoothed.steps = 4;
     filtered.mean = {5.5, 0, 6, 0, 6, 0, 8, 0};
@@ -114,10 +114,10 @@ struct Small {
     done.smoothed.series = {smoothed};
     done.filtered.log_likelihood = -7;
     done.innovations.resize(1);
-    done.innovations[0].residual = {1, kNan, kNan, -3};
+    done.innovations[0].residual = {1, kNoValue, kNoValue, -3};
     done.innovations[0].covariance = {2, 2, 2, 3};
   }
-  Evaluation result() const { return scored(data, shown, done, H, R); }
+  Evaluation result() const { return scored_run(data, shown, done, H, R); }
 };
 
 TEST(Score, ComputesEveryFigureAsByHand) {
@@ -168,9 +168,9 @@ TEST(Score, OneChannelHasTheFiguresOfAll) {
 
 // Each channel is scored as if it were alone, in its own unit.
 TEST(Score, ChannelsAreScoredApart) {
-  const Dataset data = simulated();
+  const Dataset data = simulated_run();
   const ModelRun done = run(true_model(), data);
-  const Evaluation e = scored(data, data, done, true_model().H, true_model().R);
+  const Evaluation e = scored_run(data, data, done, true_model().H, true_model().R);
   ASSERT_EQ(e.channels.size(), 2u);
   double squares[2] = {0, 0}, counts[2] = {0, 0};
   for (std::size_t s = 0; s < data.series.size(); ++s)
@@ -190,7 +190,7 @@ TEST(Score, ChannelsAreScoredApart) {
 TEST(Score, TruthOfTheChannelsScoresTheChannels) {
   Small small;
   small.data.x_names = {"true_y"};
-  small.data.series[0].x = {10, 13, kNan, 17};
+  small.data.series[0].x = {10, 13, kNoValue, 17};
   const Evaluation e = small.result();
   EXPECT_DOUBLE_EQ(*e.mse_raw, 0.5);
   EXPECT_DOUBLE_EQ(*e.gap_mse_filtered, 1);
@@ -232,9 +232,9 @@ TEST(Score, NothingMissingNoGaps) {
 
 TEST(Score, NothingMeasuredNoFigureOfIt) {
   Small small;
-  small.data.series[0].y.assign(4, kNan);
+  small.data.series[0].y.assign(4, kNoValue);
   small.shown = small.data;
-  small.done.innovations[0].residual.assign(4, kNan);
+  small.done.innovations[0].residual.assign(4, kNoValue);
   small.done.filtered.log_likelihood = 0;
   const Evaluation e = small.result();
   EXPECT_EQ(e.measured_values, 0u);
@@ -256,7 +256,7 @@ TEST(Score, ACovarianceThatIsNoneGivesNoNees) {
 // The Kalman filter and smoother of the system itself: all diagnostics say so, with measured
 // values, gaps and several series.
 TEST(Score, ARightModelPassesEveryCheck) {
-  const Dataset data = simulated();
+  const Dataset data = simulated_run();
   const LinearModel model = true_model();
   const Evaluation e = score_run(model, data, data);
   EXPECT_EQ(e.steps, 12000u);
@@ -278,7 +278,7 @@ TEST(Score, ARightModelPassesEveryCheck) {
 
 // What the truth says of the prediction's own error, the innovations say without it.
 TEST(Score, TheReducibleErrorIsThatOfThePrediction) {
-  const Dataset data = simulated();
+  const Dataset data = simulated_run();
   LinearModel model = true_model();
   for (double& f : model.F) f *= 0.8;  // a wrong model has more of it
   const ModelRun done = run(model, data);
@@ -299,7 +299,7 @@ TEST(Score, TheReducibleErrorIsThatOfThePrediction) {
 
 // The smallest p-value of the two channels, times two; never above 1.
 TEST(Score, WhitenessIsThatOfTheWorstChannel) {
-  const Dataset data = simulated();
+  const Dataset data = simulated_run();
   for (const double slower : {1.0, 0.97}) {
     LinearModel model = true_model();
     for (double& f : model.F) f *= slower;
@@ -317,7 +317,7 @@ TEST(Score, WhitenessIsThatOfTheWorstChannel) {
 }
 
 TEST(Score, AWrongModelIsCaught) {
-  const Dataset data = simulated();
+  const Dataset data = simulated_run();
   LinearModel sure = true_model(), timid = true_model(), slow = true_model();
   for (double& q : sure.Q) q *= 0.1;
   for (double& q : timid.Q) q *= 10;
@@ -350,7 +350,7 @@ TEST(Score, MeasuringEverythingScoresStatesAndChannels) {
   std::vector<double> H = model.H;
   H[0] = 2;
   const ModelRun done = run(model, data);
-  const Evaluation other = scored(data, data, done, H, model.R);
+  const Evaluation other = scored_run(data, data, done, H, model.R);
   EXPECT_FALSE(other.state_mse_filtered);
   EXPECT_TRUE(other.nees);
 }
@@ -358,7 +358,7 @@ TEST(Score, MeasuringEverythingScoresStatesAndChannels) {
 // The hidden measurements are the truth plus noise: the error against them is that in the gaps plus
 // R.
 TEST(ShownData, HiddenMeasurementsAreTheTruthPlusNoise) {
-  const Dataset data = simulated();
+  const Dataset data = simulated_run();
   EvaluateOptions options;
   options.hide = 0.2;
   options.hide_run = 2;
@@ -406,7 +406,7 @@ TEST(ShownData, NamesEveryOptionThatIsWrong) {
   options.hide_run = 0;
   options.threads = -1;
   try {
-    shown_data(simulated(), options);
+    shown_data(simulated_run(), options);
     FAIL() << "no exception";
   } catch (const ConfigError& error) {
     const std::string message = error.what();

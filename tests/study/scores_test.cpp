@@ -11,12 +11,12 @@
 namespace kalmia::study {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Mean, LeavesNanOut) {
   Mean mean;
   EXPECT_FALSE(mean.value());
-  mean.add(kNan);
+  mean.add(kNoScore);
   EXPECT_FALSE(mean.value());
   mean.add(3);
   mean.add(8, 2);
@@ -34,20 +34,20 @@ TEST(NormalisedSquare, IsTheQuadraticForm) {
 }
 
 TEST(NormalisedSquare, TakesTheObservedBlock) {
-  const std::vector<double> C{4, 1, 0.5, 1, 2, 0.25, 0.5, 0.25, 8}, e{3, kNan, 2};
+  const std::vector<double> C{4, 1, 0.5, 1, 2, 0.25, 0.5, 0.25, 8}, e{3, kNoScore, 2};
   const auto part = normalised_square(e, C);
   ASSERT_TRUE(part);
   // [4, 0.5; 0.5, 8]: (8*9 - 2*0.5*6 + 4*4) / 31.75
   EXPECT_NEAR(part->square, 82 / 31.75, 1e-14);
   EXPECT_EQ(part->components, 2u);
-  const auto none = normalised_square(std::vector<double>(3, kNan), C);
+  const auto none = normalised_square(std::vector<double>(3, kNoScore), C);
   ASSERT_TRUE(none);
   EXPECT_EQ(none->components, 0u);
   EXPECT_EQ(none->square, 0);
 }
 
 TEST(NormalisedSquare, RefusesWhatIsNoCovariance) {
-  const std::vector<double> C{1, 2, 2, 1}, e{1, 1}, seen{1, kNan};
+  const std::vector<double> C{1, 2, 2, 1}, e{1, 1}, seen{1, kNoScore};
   EXPECT_FALSE(normalised_square(e, C));
   EXPECT_TRUE(normalised_square(seen, C));
 }
@@ -60,7 +60,7 @@ TEST(Within95, HoldsNineteenOfTwenty) {
   EXPECT_NEAR(inside, 0.95, 0.003);
   EXPECT_EQ(within_95(-1.9599, 1), 1);
   EXPECT_EQ(within_95(-1.9600, 1), 0);
-  EXPECT_TRUE(std::isnan(within_95(kNan, 1)));
+  EXPECT_TRUE(std::isnan(within_95(kNoScore, 1)));
 }
 
 void expect_equal(const std::vector<double>& got, const std::vector<double>& want) {
@@ -69,18 +69,19 @@ void expect_equal(const std::vector<double>& got, const std::vector<double>& wan
 }
 
 TEST(InterpolateGaps, JoinsNeighboursByALineAndHoldsTheEnds) {
-  const std::vector<double> y{kNan, kNan, 2, kNan, kNan, 8, 7, kNan, 9, kNan};
+  const std::vector<double> y{kNoScore, kNoScore, 2,        kNoScore, kNoScore,
+                              8,        7,        kNoScore, 9,        kNoScore};
   expect_equal(interpolate_gaps(y, {}), {2, 2, 2, 4, 6, 8, 7, 8, 9, 9});
 }
 
 TEST(InterpolateGaps, GoesByTheTimeAxis) {
-  const std::vector<double> y{0, kNan, kNan, 10}, t{0, 1, 9, 10}, at_once{5, 5, 5, 5};
+  const std::vector<double> y{0, kNoScore, kNoScore, 10}, t{0, 1, 9, 10}, at_once{5, 5, 5, 5};
   expect_equal(interpolate_gaps(y, t), {0, 1, 9, 10});
   expect_equal(interpolate_gaps(y, at_once), {0, 5, 5, 10});
 }
 
 TEST(InterpolateGaps, NothingMeasuredNothingFilled) {
-  const std::vector<double> y{kNan, kNan}, one{kNan, 4, kNan};
+  const std::vector<double> y{kNoScore, kNoScore}, one{kNoScore, 4, kNoScore};
   for (const double value : interpolate_gaps(y, {})) EXPECT_TRUE(std::isnan(value));
   expect_equal(interpolate_gaps(one, {}), {4, 4, 4});
   EXPECT_TRUE(interpolate_gaps({}, {}).empty());

@@ -13,7 +13,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Values = std::vector<double>;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoTruth = std::numeric_limits<double>::quiet_NaN();
 
 Dataset truth_data(const Names& names, const Values& row) {
   Dataset data;
@@ -66,7 +66,7 @@ TEST(Truth, NamesDecideWhereNumbersCannot) {
   EXPECT_TRUE(channels.channels);
   EXPECT_FALSE(channels.states);
   expect_values(channels.y[0], {4, 3});
-  expect_values(channels.x[0], {kNan, kNan});
+  expect_values(channels.x[0], {kNoTruth, kNoTruth});
   // Both: each is what it says.
   const Truth both =
       place_truth({"true_range", "true_px", "true_bearing", "true_py"}, {9, 3, 8, 4});
@@ -78,7 +78,7 @@ TEST(Truth, NamesDecideWhereNumbersCannot) {
   const Truth one = place_truth({"true_px"}, {3});
   EXPECT_TRUE(one.states);
   EXPECT_FALSE(one.channels);
-  expect_values(one.x[0], {3, kNan});
+  expect_values(one.x[0], {3, kNoTruth});
 }
 
 TEST(Truth, TakesTheModelsColumnsInItsOrder) {
@@ -153,7 +153,7 @@ TEST(LinearMeasure, KnowsTheStatesThatChannelsAre) {
   EXPECT_TRUE(linear_measure(Values{1, 0, 0, 1}, 2).is_identity());
   EXPECT_FALSE(linear_measure(Values{0, 1, 1, 0}, 2).is_identity());
   double y[1], S[1];
-  const double x[] = {3, kNan}, P[] = {4, 1, 1, 9};
+  const double x[] = {3, kNoTruth}, P[] = {4, 1, 1, 9};
   linear_measure(Values{2, 0}, 1).at(x, P, y, S);
   EXPECT_EQ(y[0], 6);
   EXPECT_EQ(S[0], 16);

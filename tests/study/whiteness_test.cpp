@@ -10,7 +10,7 @@
 namespace kalmia::study {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoResidual = std::numeric_limits<double>::quiet_NaN();
 
 std::optional<LjungBox> test_one(const std::vector<double>& values, int lags = 0) {
   return ljung_box({std::span<const double>(values)}, lags);
@@ -56,14 +56,14 @@ TEST(LjungBox, TheNumberOfLagsFollowsTheLength) {
   EXPECT_FALSE(test_one(white(4, 1)));
   // Missing values are not counted.
   std::vector<double> gaps = white(60, 1);
-  for (std::size_t k = 0; k < 60; k += 2) gaps[k] = kNan;
+  for (std::size_t k = 0; k < 60; k += 2) gaps[k] = kNoResidual;
   EXPECT_FALSE(test_one(gaps, 1)) << "no two neighbours are there";
   EXPECT_EQ(test_one(gaps)->lags, 3) << "lags 2, 4 and 6";
 }
 
 TEST(LjungBox, ConstantValuesHaveNoTest) {
   EXPECT_FALSE(test_one(std::vector<double>(100, 0.1)));
-  EXPECT_FALSE(test_one(std::vector<double>(100, kNan)));
+  EXPECT_FALSE(test_one(std::vector<double>(100, kNoResidual)));
   EXPECT_FALSE(test_one({}));
   EXPECT_FALSE(ljung_box({}));
 }
@@ -76,7 +76,7 @@ TEST(LjungBox, WhiteNoisePasses) {
       std::vector<double> values = white(400, i);
       RandomStream random(10, "gaps", i);
       for (double& value : values)
-        if (missing && random.uniform() < 1.0 / 3) value = kNan;
+        if (missing && random.uniform() < 1.0 / 3) value = kNoResidual;
       const double p = test_one(values)->p;
       below_half += p < 0.5 ? 1 : 0;
       below_twentieth += p < 0.05 ? 1 : 0;
@@ -93,14 +93,15 @@ TEST(LjungBox, ColouredNoiseFails) {
       for (std::size_t k = 1; k < values.size(); ++k) values[k] += 0.4 * values[k - 1];
       RandomStream random(10, "gaps", i);
       for (double& value : values)
-        if (missing && random.uniform() < 1.0 / 3) value = kNan;
+        if (missing && random.uniform() < 1.0 / 3) value = kNoResidual;
       EXPECT_LT(test_one(values)->p, 1e-4) << i;
     }
 }
 
 // Series do not touch: the pairs are those within each of them.
 TEST(LjungBox, PairsStayWithinTheirSeries) {
-  const std::vector<double> a{1, -2, 3}, b{-1, 2, -3, 4}, joined{1, -2, 3, kNan, -1, 2, -3, 4};
+  const std::vector<double> a{1, -2, 3}, b{-1, 2, -3, 4},
+      joined{1, -2, 3, kNoResidual, -1, 2, -3, 4};
   const auto apart = ljung_box({std::span<const double>(a), std::span<const double>(b)}, 1);
   const auto together = test_one(joined, 1);
   ASSERT_TRUE(apart && together);
@@ -116,7 +117,7 @@ TEST(LjungBox, PairsStayWithinTheirSeries) {
 }
 
 TEST(NormalisedInnovations, DividesByTheChannelsDeviation) {
-  const std::vector<double> r{2, 6, kNan, 9};
+  const std::vector<double> r{2, 6, kNoResidual, 9};
   const std::vector<double> S{4, 1, 1, 9, 16, 0, 0, 81};
   const std::vector<double> first = normalised_innovations(r, S, 2, 0);
   const std::vector<double> second = normalised_innovations(r, S, 2, 1);

@@ -10,7 +10,7 @@
 namespace kalmia::train {
 namespace {
 
-FitOptions options_with(const std::string& tails, int hidden) {
+FitOptions tails_options(const std::string& tails, int hidden) {
   FitOptions options;
   options.model.prior = "constant-position";
   options.model.tails = tails;
@@ -44,20 +44,20 @@ Dataset track(int steps, double outliers, double far = 30) {
 // The likelihood is one: noise of the right kind is the likeliest.
 TEST(FitTails, GaussianDataPreferGaussianNoise) {
   const Dataset data = dataset_of({local_level(3000, 0.3, 1, 4)});
-  const double gaussian = fit(data, options_with("gaussian", 0)).summary.static_model.held_out;
+  const double gaussian = fit(data, tails_options("gaussian", 0)).summary.static_model.held_out;
   for (const char* tails : {"2", "3", "10"})
-    EXPECT_GT(fit(data, options_with(tails, 0)).summary.static_model.held_out, gaussian) << tails;
+    EXPECT_GT(fit(data, tails_options(tails, 0)).summary.static_model.held_out, gaussian) << tails;
 }
 
 TEST(FitTails, DataWithOutliersPreferHeavyTails) {
   const Dataset data = track(2500, 0.03);
-  EXPECT_LT(fit(data, options_with("3", 0)).summary.static_model.held_out,
-            fit(data, options_with("gaussian", 0)).summary.static_model.held_out - 0.3);
+  EXPECT_LT(fit(data, tails_options("3", 0)).summary.static_model.held_out,
+            fit(data, tails_options("gaussian", 0)).summary.static_model.held_out - 0.3);
 }
 
 // Outliers are most of the noise's variance, but R is that of the rest.
 TEST(FitTails, TheNoiseIsLearnedWithoutItsOutliers) {
-  FitOptions options = options_with("3", 0);
+  FitOptions options = tails_options("3", 0);
   options.model.prior = "constant-velocity";
   const Dataset data = track(2500, 0.03);
   const FitResult fitted = fit(data, options);
@@ -73,7 +73,7 @@ TEST(FitTails, TheNoiseIsLearnedWithoutItsOutliers) {
 // Neither does it matter how far away they are, nor that the series begins with one: later values
 // are not taken for outliers of the track that the first two make.
 TEST(FitTails, OutliersMayBeAnywhere) {
-  FitOptions options = options_with("3", 0);
+  FitOptions options = tails_options("3", 0);
   options.model.prior = "constant-velocity";
   for (const double far : {300.0, 3e6}) {
     Dataset data = track(2500, 0.05, far);
@@ -96,7 +96,7 @@ TEST(FitTails, NoiseThatLastsIsNotForNetworks) {
     noise = 0.97 * noise + 0.5 * random.normal();
     y.push_back(x + noise);
   }
-  FitOptions options = options_with("3", 16);
+  FitOptions options = tails_options("3", 16);
   options.model.noise = "10";
   const FitSummary summary = fit(dataset_of({y}), options).summary;
   EXPECT_TRUE(std::isfinite(summary.data.noise_bound));
@@ -108,7 +108,7 @@ TEST(FitTails, NoiseThatLastsIsNotForNetworks) {
 TEST(FitTails, NetworksAreNotWorseThanNone) {
   const Dataset data = track(2500, 0.03);
   for (const char* prior : {"constant-position", "constant-velocity"}) {
-    FitOptions with = options_with("3", 16), without = options_with("3", 0);
+    FitOptions with = tails_options("3", 16), without = tails_options("3", 0);
     with.model.prior = without.model.prior = prior;
     const Evaluation best = evaluate(fit(data, with).model, data);
     const Evaluation plain = evaluate(fit(data, without).model, data);

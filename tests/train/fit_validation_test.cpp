@@ -13,14 +13,14 @@
 namespace kalmia {
 namespace {
 
-Dataset simulated(const std::string& system, int steps, std::uint64_t seed) {
+Dataset validation_data(const std::string& system, int steps, std::uint64_t seed) {
   SimulateOptions options;
   options.steps = steps;
   options.seed = seed;
   return simulate(system, options);
 }
 
-FitOptions small_options() {
+FitOptions validation_options() {
   FitOptions options;
   options.model.prior = "constant-velocity";
   options.model.noise = "0.5";
@@ -31,13 +31,13 @@ FitOptions small_options() {
   return options;
 }
 
-std::string bytes_of(const FitResult& result) {
+std::string result_bytes(const FitResult& result) {
   return model::model_file_bytes(result.model.impl());
 }
 
 std::string message_of(const Dataset& data, const Dataset& validation) {
   try {
-    (void)fit(data, validation, small_options());
+    (void)fit(data, validation, validation_options());
   } catch (const DataError& e) {
     return e.what();
   }
@@ -45,16 +45,17 @@ std::string message_of(const Dataset& data, const Dataset& validation) {
 }
 
 TEST(FitValidation, AllOfTheDataAreTrainedOn) {
-  const FitResult result =
-      fit(simulated("lorenz", 700, 1), simulated("lorenz", 300, 2), small_options());
+  const FitResult result = fit(validation_data("lorenz", 700, 1), validation_data("lorenz", 300, 2),
+                               validation_options());
   EXPECT_EQ(result.summary.data.training_steps, 700u);
   EXPECT_EQ(result.summary.data.held_out_steps, 300u);
 }
 
 TEST(FitValidation, TheLossIsThatOfTheValidationSet) {
-  FitOptions options = small_options();
+  FitOptions options = validation_options();
   options.model.hidden = 0;
-  const Dataset data = simulated("lorenz", 700, 1), validation = simulated("lorenz", 200, 2);
+  const Dataset data = validation_data("lorenz", 700, 1),
+                validation = validation_data("lorenz", 200, 2);
   const FitResult result = fit(data, validation, options);
   // 200 steps are one piece: the filter's own log-likelihood.
   const Estimates filtered = result.model.filter(validation, 1);
@@ -63,24 +64,24 @@ TEST(FitValidation, TheLossIsThatOfTheValidationSet) {
 
 // What makes 128 steps most likely has too little process noise; validation data tell.
 TEST(FitValidation, FewDataAreFittedWithMoreProcessNoiseIfThatPredictsBetter) {
-  FitOptions options = small_options();
+  FitOptions options = validation_options();
   options.model.prior = "linear-motion";
   options.model.hidden = 0;
-  const Dataset few = simulated("linear", 128, 12);
+  const Dataset few = validation_data("linear", 128, 12);
   const auto error = [&](const FitResult& fitted) {
-    return *evaluate(fitted.model, simulated("linear", 4096, 99)).mse_filtered;
+    return *evaluate(fitted.model, validation_data("linear", 4096, 99)).mse_filtered;
   };
-  const double chosen = error(fit(few, simulated("linear", 2048, 13), options));
+  const double chosen = error(fit(few, validation_data("linear", 2048, 13), options));
   EXPECT_LT(chosen, 0.21);
   EXPECT_LT(chosen, 0.9 * error(fit(few, options)));  // of so few nothing is held out
 }
 
 TEST(FitValidation, TheStaticModelDoesNotSeeTheValidationSet) {
-  FitOptions options = small_options();
+  FitOptions options = validation_options();
   options.model.hidden = 0;
-  const Dataset data = simulated("lorenz", 700, 1);
-  const FitResult a = fit(data, simulated("lorenz", 300, 2), options);
-  const FitResult b = fit(data, simulated("lorenz", 500, 3), options);
+  const Dataset data = validation_data("lorenz", 700, 1);
+  const FitResult a = fit(data, validation_data("lorenz", 300, 2), options);
+  const FitResult b = fit(data, validation_data("lorenz", 500, 3), options);
   EXPECT_NE(a.summary.best_held_out, b.summary.best_held_out);
   EXPECT_EQ(a.model.filter(data, 1).series[0].mean, b.model.filter(data, 1).series[0].mean);
 }
@@ -105,7 +106,7 @@ Dataset decay(double rate, int steps, std::uint64_t seed) {
 // What is learned from other data than those it is chosen by predicts them worse than what the
 // search began with, which is kept.
 TEST(FitValidation, NeverEndsWorseThanItBegan) {
-  FitOptions options = small_options();
+  FitOptions options = validation_options();
   options.model.hidden = 0;
   options.model.prior = "system";
   options.model.noise = "0.1";
@@ -126,33 +127,34 @@ TEST(FitValidation, NeverEndsWorseThanItBegan) {
 }
 
 TEST(FitValidation, NetworksMayBeTriedOnLittleData) {
-  const Dataset data = simulated("lorenz", 100, 1);
-  EXPECT_EQ(fit(data, small_options()).summary.networks.stop_reason, StopReason::LittleData);
-  const FitResult result = fit(data, simulated("lorenz", 300, 2), small_options());
+  const Dataset data = validation_data("lorenz", 100, 1);
+  EXPECT_EQ(fit(data, validation_options()).summary.networks.stop_reason, StopReason::LittleData);
+  const FitResult result = fit(data, validation_data("lorenz", 300, 2), validation_options());
   EXPECT_EQ(result.summary.networks.stop_reason, StopReason::Finished);
 }
 
 TEST(FitValidation, TruthIsNotRead) {
-  const Dataset data = simulated("lorenz", 700, 1), validation = simulated("lorenz", 300, 2);
+  const Dataset data = validation_data("lorenz", 700, 1),
+                validation = validation_data("lorenz", 300, 2);
   Dataset noisy = data, noisy_validation = validation;
   for (Dataset* each : {&noisy, &noisy_validation}) {
     each->x_names.clear();
     each->series[0].x.clear();
   }
-  EXPECT_EQ(bytes_of(fit(data, validation, small_options())),
-            bytes_of(fit(noisy, noisy_validation, small_options())));
+  EXPECT_EQ(result_bytes(fit(data, validation, validation_options())),
+            result_bytes(fit(noisy, noisy_validation, validation_options())));
 }
 
 TEST(FitValidation, OtherColumnsAreRefused) {
-  const Dataset data = simulated("lorenz", 700, 1);
-  Dataset other = simulated("lorenz", 300, 2);
+  const Dataset data = validation_data("lorenz", 700, 1);
+  Dataset other = validation_data("lorenz", 300, 2);
   other.y_names[1] = "height";
   other.source = "other.csv";
   EXPECT_EQ(
       message_of(data, other),
       "validation data other.csv: measured columns are y1, height, y3, but they must be those "
       "of the data, y1, y2, y3");
-  other = simulated("lorenz", 300, 2);
+  other = validation_data("lorenz", 300, 2);
   other.time_kind = TimeKind::None;
   other.series[0].t.clear();
   EXPECT_EQ(
@@ -161,10 +163,10 @@ TEST(FitValidation, OtherColumnsAreRefused) {
       "that are numbers");
   other.time_kind = TimeKind::Date;
   EXPECT_NE(message_of(data, other).find("has times that are dates"), std::string::npos);
-  other = simulated("lorenz", 300, 2);
+  other = validation_data("lorenz", 300, 2);
   for (double& t : other.series[0].t) t *= 1000;
   EXPECT_NE(message_of(data, other).find("lorenz: the time step is "), std::string::npos);
-  other = simulated("lorenz", 6, 2);
+  other = validation_data("lorenz", 6, 2);
   EXPECT_EQ(message_of(data, other),
             "validation data simulate lorenz: 18 measured values, but at least 20 are needed to "
             "choose a model by");

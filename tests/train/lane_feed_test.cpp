@@ -50,7 +50,7 @@ struct Fixture {
 };
 
 // One lane of the window that the feed holds.
-struct Lane {
+struct FedLane {
   const heads::StateGroup<float>& group;
   int lane;
 
@@ -65,8 +65,8 @@ struct Lane {
   }
 };
 
-std::vector<Lane> lanes_of(LaneFeed& feed) {
-  std::vector<Lane> lanes;
+std::vector<FedLane> lanes_of(LaneFeed& feed) {
+  std::vector<FedLane> lanes;
   for (const auto& group : feed.groups())
     for (int lane = 0; lane < group.lanes; ++lane) lanes.push_back({group, lane});
   return lanes;
@@ -83,7 +83,7 @@ TEST(LaneFeed, DeliversEveryTrainingStepAndNoOther) {
     for (int window = 0; window < 300; ++window) {
       const Measured measured = feed.next(team);
       int steps = 0;
-      for (const Lane& lane : lanes_of(feed))
+      for (const FedLane& lane : lanes_of(feed))
         for (int k = 0; k < lane.length(); ++k, ++steps)
           ++seen[static_cast<int>(std::lround(f.user(lane.at(lane.group.y, k, 1))))];
       EXPECT_EQ(feed.steps(), steps);
@@ -112,7 +112,7 @@ TEST(LaneFeed, BlindStepsAreHiddenFromTheNetworksAndScored) {
   for (int window = 0; window < 20; ++window) {
     const Measured measured = feed.next(team);
     double values = 0;
-    for (const Lane& lane : lanes_of(feed))
+    for (const FedLane& lane : lanes_of(feed))
       for (int k = 0; k < lane.length(); ++k, ++steps) {
         const bool blind = lane.at(lane.group.score, k, 1) == 1;
         if (!blind) {
@@ -137,7 +137,7 @@ TEST(LaneFeed, LanesGoOnWhereTheyLeftOffAndStartAfreshWithASeries) {
   int starts = 0;
   for (int window = 0; window < 100; ++window) {
     feed.next(team);
-    const std::vector<Lane> lanes = lanes_of(feed);
+    const std::vector<FedLane> lanes = lanes_of(feed);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       ASSERT_GT(lanes[i].length(), 0);
       const int first = static_cast<int>(std::lround(f.user(lanes[i].at(lanes[i].group.y, 0, 1))));
@@ -170,9 +170,9 @@ TEST(LaneFeed, TwoSidedWindowsBeginAnywhereAndReadTheFutureWithinThem) {
   std::vector<int> first_lengths, next(static_cast<std::size_t>(feed.lanes()), -1);
   for (int window = 0; window < 40; ++window) {
     feed.next(team);
-    const std::vector<Lane> lanes = lanes_of(feed);
+    const std::vector<FedLane> lanes = lanes_of(feed);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      const Lane& lane = lanes[i];
+      const FedLane& lane = lanes[i];
       const auto value = [&](int k) { return lane.at(lane.group.y, k, 1); };
       const int first = static_cast<int>(std::lround(f.user(value(0))));
       if (lane.fresh())
@@ -205,7 +205,7 @@ TEST(LaneFeed, LanesAreSpreadOverTheData) {
   EXPECT_EQ(feed.lanes(), 32);
   feed.next(team);
   int expected = 10000;
-  for (const Lane& lane : lanes_of(feed)) {
+  for (const FedLane& lane : lanes_of(feed)) {
     EXPECT_EQ(std::lround(f.user(lane.at(lane.group.y, 0, 1))), expected);
     expected += 100;
   }
@@ -220,7 +220,7 @@ TEST(LaneFeed, MoreLanesThanData) {
     EXPECT_EQ(feed.lanes(), lanes::kLaneQuantum);
     for (int window = 0; window < 5; ++window) {
       feed.next(team);
-      for (const Lane& lane : lanes_of(feed)) EXPECT_LE(lane.length(), std::max(steps, 3));
+      for (const FedLane& lane : lanes_of(feed)) EXPECT_LE(lane.length(), std::max(steps, 3));
     }
   }
 }
@@ -267,7 +267,7 @@ TEST(LaneFeed, HidesTheShareThatItIsAskedFor) {
     for (int window = 0; window < 400; ++window) {
       const Measured measured = feed.next(team);
       double values = 0;
-      const std::vector<Lane> lanes = lanes_of(feed);
+      const std::vector<FedLane> lanes = lanes_of(feed);
       for (std::size_t i = 0; i < lanes.size(); ++i)
         for (int k = 0; k < lanes[i].length(); ++k) {
           int missing = 0;
@@ -311,9 +311,9 @@ TEST(LaneFeed, HiddenValuesReachNothing) {
   };
   Dataset other = data;
   std::vector<std::vector<double>> seen;
-  const auto keep = [&](const std::vector<Lane>& lanes) {
+  const auto keep = [&](const std::vector<FedLane>& lanes) {
     std::vector<double>& panels = seen.emplace_back();
-    for (const Lane& lane : lanes)
+    for (const FedLane& lane : lanes)
       for (int k = 0; k < lane.length(); ++k) {
         for (int m = 0; m < 2; ++m) panels.push_back(lane.at(lane.group.y, k, 2, m));
         if (k == 0 && lane.fresh()) continue;
@@ -329,8 +329,8 @@ TEST(LaneFeed, HiddenValuesReachNothing) {
   fed(f.c.scaled, keep);
   // Which step a lane is at shows in the values that are not hidden.
   int changed = 0;
-  fed(f.c.scaled, [&](const std::vector<Lane>& lanes) {
-    for (const Lane& lane : lanes)
+  fed(f.c.scaled, [&](const std::vector<FedLane>& lanes) {
+    for (const FedLane& lane : lanes)
       for (int k = 0; k < lane.length(); ++k)
         for (int m = 0; m < 2; ++m) {
           if (lane.at(lane.group.observed, k, 2, m) != 0) continue;
@@ -371,7 +371,7 @@ TEST(LaneFeed, LengthsAndInputsBelongToTheStep) {
   int checked = 0;
   for (int window = 0; window < 60; ++window) {
     feed.next(team);
-    for (const Lane& lane : lanes_of(feed)) {
+    for (const FedLane& lane : lanes_of(feed)) {
       int number = -1;  // of the step, from the last value that was shown
       for (int k = 0; k < lane.length(); ++k) {
         const bool shown = lane.at(lane.group.observed, k, 1) != 0;
@@ -410,14 +410,15 @@ TEST(LaneFeed, Restarts) {
   LaneFeed feed = f.feed(f.c.everything(), {16, 32, 0, 3});
   feed.next(team);
   feed.next(team);
-  for (const Lane& lane : lanes_of(feed)) EXPECT_FALSE(lane.fresh());
+  for (const FedLane& lane : lanes_of(feed)) EXPECT_FALSE(lane.fresh());
   // Lane 5 has lost its state, lane 9 its covariance.
   feed.groups()[0].carry.x[5] = std::nan("");
   feed.groups()[0].carry.P[9] = std::numeric_limits<double>::infinity();
   const double at = f.user(feed.groups()[0].y[15u * 32 + 5]);
   feed.restart_broken();
   feed.next(team);
-  for (const Lane& lane : lanes_of(feed)) EXPECT_EQ(lane.fresh(), lane.lane == 5 || lane.lane == 9);
+  for (const FedLane& lane : lanes_of(feed))
+    EXPECT_EQ(lane.fresh(), lane.lane == 5 || lane.lane == 9);
   EXPECT_NEAR(f.user(feed.groups()[0].y[5]), at + 1, 1e-6);
   // It remembers nothing: no step from the last value to the first.
   const int rows = f.c.description.features.input_dim();
@@ -425,7 +426,7 @@ TEST(LaneFeed, Restarts) {
   EXPECT_NE(lanes_of(feed)[5].feature(2, rows, 0), 0);
   feed.restart();
   feed.next(team);
-  for (const Lane& lane : lanes_of(feed)) EXPECT_TRUE(lane.fresh());
+  for (const FedLane& lane : lanes_of(feed)) EXPECT_TRUE(lane.fresh());
 }
 
 // What is held out does not reach the windows: other values there, same windows.

@@ -12,7 +12,7 @@ std::vector<float> numbers(const model::LearnedModel<float>& model) {
   return {model.parameters().begin(), model.parameters().end()};
 }
 
-FitOptions small_options() {
+FitOptions smoother_options() {
   FitOptions options;
   options.model.hidden = 12;
   options.model.decoder = {12};
@@ -78,7 +78,7 @@ TEST(MemberSmoothers, OneThatBreaksDownCostsNoFilter) {
   const std::vector<float> before = numbers(*members[0].model);
   const Split split = split_data({600}, 0.2, 1);
   const TrainedSmoothers trained =
-      train_smoothers({scaled, split, parse_options(small_options()), team, {}, {}}, members);
+      train_smoothers({scaled, split, parse_options(smoother_options()), team, {}, {}}, members);
   EXPECT_FALSE(trained.best);
   EXPECT_TRUE(trained.kept_by.empty());
   EXPECT_EQ(members[0].model->smoother(), nullptr);

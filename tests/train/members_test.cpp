@@ -14,13 +14,13 @@
 namespace kalmia::train {
 namespace {
 
-Dataset lorenz(int steps) {
+Dataset lorenz_data(int steps) {
   SimulateOptions options;
   options.steps = steps;
   return simulate("lorenz", options);
 }
 
-FitOptions small_options(int members) {
+FitOptions members_options(int members) {
   FitOptions options;
   options.model.prior = "lorenz";
   options.model.noise = "0.5";
@@ -33,16 +33,16 @@ FitOptions small_options(int members) {
   return options;
 }
 
-std::string bytes_of(const Model& model) { return model::model_file_bytes(model.impl()); }
+std::string member_bytes(const Model& model) { return model::model_file_bytes(model.impl()); }
 
-std::vector<float> numbers(const model::LearnedModel<float>& model) {
+std::vector<float> member_numbers(const model::LearnedModel<float>& model) {
   return {model.parameters().begin(), model.parameters().end()};
 }
 
 TEST(Members, TogetherTheyAreBetterThanAlone) {
-  const Dataset data = lorenz(1500);
+  const Dataset data = lorenz_data(1500);
   std::vector<std::string> stages;
-  const FitResult result = fit(data, small_options(2), {}, [&](const FitProgress& now) {
+  const FitResult result = fit(data, members_options(2), {}, [&](const FitProgress& now) {
     if (stages.empty() || stages.back() != now.stage) stages.push_back(now.stage);
     return true;
   });
@@ -60,20 +60,21 @@ TEST(Members, TogetherTheyAreBetterThanAlone) {
   ASSERT_EQ(result.model.impl().members.size(), 2u);
 
   // The first is what one alone is; the second has another seed.
-  const FitResult one = fit(data, small_options(1));
-  EXPECT_EQ(numbers(one.model.impl().first()), numbers(result.model.impl().first()));
+  const FitResult one = fit(data, members_options(1));
+  EXPECT_EQ(member_numbers(one.model.impl().first()), member_numbers(result.model.impl().first()));
   EXPECT_EQ(one.summary.best_held_out, s.ensemble->members[0].held_out);
   EXPECT_FALSE(one.summary.ensemble);
-  FitOptions other = small_options(1);
+  FitOptions other = members_options(1);
   other.train.seed = member_seed(1, 1);
   // The split of one long series does not depend on the seed.
   const FitResult second = fit(data, other);
-  EXPECT_EQ(numbers(second.model.impl().first()), numbers(*result.model.impl().members[1]));
+  EXPECT_EQ(member_numbers(second.model.impl().first()),
+            member_numbers(*result.model.impl().members[1]));
 
   // Any number of threads.
-  FitOptions threads = small_options(2);
+  FitOptions threads = members_options(2);
   threads.train.threads = 2;
-  EXPECT_EQ(bytes_of(fit(data, threads).model), bytes_of(result.model));
+  EXPECT_EQ(member_bytes(fit(data, threads).model), member_bytes(result.model));
 }
 
 TEST(Members, TheMixturesLossIsThatOfItsSteps) {
@@ -107,8 +108,8 @@ TEST(Members, TheMixturesLossIsThatOfItsSteps) {
 }
 
 TEST(Members, AnInterruptedFitKeepsWhatThereIs) {
-  const Dataset data = lorenz(1500);
-  FitOptions options = small_options(3);
+  const Dataset data = lorenz_data(1500);
+  FitOptions options = members_options(3);
   options.model.calibrate = true;
   const FitResult result = fit(data, options, {}, [&](const FitProgress& now) {
     return !(now.stage == "networks 2/3" && now.update >= 100);
@@ -123,8 +124,8 @@ TEST(Members, AnInterruptedFitKeepsWhatThereIs) {
 }
 
 TEST(Members, SmoothersAreTrainedForEach) {
-  const Dataset data = lorenz(1500);
-  FitOptions options = small_options(2);
+  const Dataset data = lorenz_data(1500);
+  FitOptions options = members_options(2);
   options.model.smoother = "fused";
   options.model.keep_smoother = true;
   options.model.calibrate = true;
@@ -150,7 +151,7 @@ TEST(Members, SmoothersAreTrainedForEach) {
   const ScratchFolder folder;
   result.model.save(folder.file("m.kalmia"));
   const Model loaded = Model::load(folder.file("m.kalmia"));
-  EXPECT_EQ(bytes_of(loaded), bytes_of(result.model));
+  EXPECT_EQ(member_bytes(loaded), member_bytes(result.model));
   const auto info = nlohmann::json::parse(loaded.info_json());
   EXPECT_EQ(info["members"], 2);
   EXPECT_EQ(info["calibration"]["trained"], calibration->trained);
@@ -158,9 +159,9 @@ TEST(Members, SmoothersAreTrainedForEach) {
 }
 
 TEST(Members, WithoutNetworksThereIsOneModel) {
-  FitOptions options = small_options(3);
+  FitOptions options = members_options(3);
   options.model.hidden = 0;
-  const FitResult result = fit(lorenz(700), options);
+  const FitResult result = fit(lorenz_data(700), options);
   EXPECT_EQ(result.model.impl().members.size(), 1u);
   EXPECT_FALSE(result.summary.ensemble);
 }
@@ -192,7 +193,7 @@ Dataset pushed_pendulum(int steps) {
 }
 
 FitOptions pushed_options() {
-  FitOptions options = small_options(2);
+  FitOptions options = members_options(2);
   options.model.prior = "system";
   options.model.noise = "0.1";
   options.model.smoother = "fused";
@@ -216,7 +217,8 @@ TEST(Members, FusedSmoothersTakeInputsGapsAndStepsOfAnyLength) {
   for (std::size_t i = 0; i < smoothed.series[0].covariance.size(); i += 4)
     ASSERT_GT(smoothed.series[0].covariance[i], 0);
   // A file keeps it.
-  const model::Ensemble read = model::parse_model_file(bytes_of(result.model), "pendulum.kalmia");
+  const model::Ensemble read =
+      model::parse_model_file(member_bytes(result.model), "pendulum.kalmia");
   EXPECT_EQ(read.first().smoother() != nullptr, result.model.impl().first().smoother() != nullptr);
 }
 

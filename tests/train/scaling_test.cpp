@@ -32,7 +32,7 @@ Dataset two_channels() {
   return data;
 }
 
-struct Choice {
+struct ScalingChoice {
   std::string name;
   std::string prior = "auto";
   int hidden = 0;
@@ -40,9 +40,9 @@ struct Choice {
   bool opposite = false;  // the time is made small and the channel large
 };
 
-void PrintTo(const Choice& choice, std::ostream* out) { *out << choice.name; }
+void PrintTo(const ScalingChoice& choice, std::ostream* out) { *out << choice.name; }
 
-class Scaling : public testing::TestWithParam<Choice> {};
+class Scaling : public testing::TestWithParam<ScalingChoice> {};
 
 TEST_P(Scaling, PowersOfTwoMultiplyExactly) {
   FitOptions options;
@@ -88,17 +88,18 @@ TEST_P(Scaling, PowersOfTwoMultiplyExactly) {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, Scaling,
-    testing::Values(
-        Choice{"Damped", "damped-velocity"},
-        Choice{"Acceleration", "constant-acceleration", 0, "gaussian", "linearized", "recursive",
-               true},
-        Choice{"Lags", "ar"},
-        Choice{"Tails", "oscillator", 0, "4", "linearized", "recursive", true},
-        Choice{"Networks", "mean-reverting", 6},
-        Choice{"NetworksTails", "constant-position", 6, "4", "linearized", "recursive", true},
-        Choice{"Recurrent", "constant-position", 6, "gaussian", "linearized", "recurrent"},
-        Choice{"Fused", "constant-velocity", 6, "gaussian", "fused"}),
-    [](const testing::TestParamInfo<Choice>& info) { return info.param.name; });
+    testing::Values(ScalingChoice{"Damped", "damped-velocity"},
+                    ScalingChoice{"Acceleration", "constant-acceleration", 0, "gaussian",
+                                  "linearized", "recursive", true},
+                    ScalingChoice{"Lags", "ar"},
+                    ScalingChoice{"Tails", "oscillator", 0, "4", "linearized", "recursive", true},
+                    ScalingChoice{"Networks", "mean-reverting", 6},
+                    ScalingChoice{"NetworksTails", "constant-position", 6, "4", "linearized",
+                                  "recursive", true},
+                    ScalingChoice{"Recurrent", "constant-position", 6, "gaussian", "linearized",
+                                  "recurrent"},
+                    ScalingChoice{"Fused", "constant-velocity", 6, "gaussian", "fused"}),
+    [](const testing::TestParamInfo<ScalingChoice>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace kalmia::train

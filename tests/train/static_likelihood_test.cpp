@@ -19,7 +19,7 @@ namespace {
 using Kind = model::NoiseSpec::Kind;
 
 // A pendulum pushed by an input, seen at times that differ, with gaps.
-Dataset pushed_pendulum() {
+Dataset pendulum_data() {
   Dataset data;
   data.time_kind = TimeKind::Number;
   data.y_names = {"angle", "rate"};
@@ -103,7 +103,7 @@ TEST(StaticLikelihood, GradientMatchesCentralDifferences) {
     for (const double departure : {0.0, 0.3}) {
       SCOPED_TRACE((kind == Kind::LearnFull ? "full noise, departure " : "noise, departure ") +
                    std::to_string(departure));
-      Likelihood l(pushed_pendulum(), pendulum_spec(departure), kind);
+      Likelihood l(pendulum_data(), pendulum_spec(departure), kind);
       const std::size_t theta = departure > 0 ? 8 : 4, noise = kind == Kind::LearnFull ? 3 : 2;
       ASSERT_EQ(l.variables.size(), 3 + theta + noise);
       EXPECT_EQ(l.likelihood.size(), static_cast<int>(l.variables.size()));
@@ -145,7 +145,7 @@ TEST(StaticLikelihood, AnEmissionMayHaveNoValueAtZero) {
 }
 
 TEST(StaticLikelihood, GivenNoiseHasNoVariables) {
-  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::Given, {0.01, 0.002, 0.002, 0.02});
+  Likelihood l(pendulum_data(), pendulum_spec(0), Kind::Given, {0.01, 0.002, 0.002, 0.02});
   ASSERT_EQ(l.variables.size(), 7u);
   ASSERT_TRUE(std::isfinite(l.value()));
   const std::vector<double> gradient = l.gradient;
@@ -156,7 +156,7 @@ TEST(StaticLikelihood, GivenNoiseHasNoVariables) {
 // By another way through the data: the filter of inference. The pull is the quadratic of each
 // parameter's prior.
 TEST(StaticLikelihood, IsTheFiltersLikelihoodAndThePull) {
-  Likelihood l(pushed_pendulum(), pendulum_spec(0.3), Kind::LearnDiagonal);
+  Likelihood l(pendulum_data(), pendulum_spec(0.3), Kind::LearnDiagonal);
   const auto value = [&] { return l.likelihood.loss(l.value()); };
   double pull = 0, values = 0;
   for (const auto& channel : l.c.channels) values += static_cast<double>(channel.measured);
@@ -183,8 +183,8 @@ TEST(StaticLikelihood, IsTheFiltersLikelihoodAndThePull) {
 TEST(StaticLikelihood, SmallProcessNoiseIsPulledUp) {
   const std::vector<double> R = {0.01, 0.002, 0.002, 0.02};
   const double kSmall = 0.01;
-  Likelihood free(pushed_pendulum(), pendulum_spec(0), Kind::Given, R);
-  Likelihood pulled(pushed_pendulum(), pendulum_spec(0), Kind::Given, R, kSmall);
+  Likelihood free(pendulum_data(), pendulum_spec(0), Kind::Given, R);
+  Likelihood pulled(pendulum_data(), pendulum_spec(0), Kind::Given, R, kSmall);
   double values = 0;
   for (const auto& channel : free.c.channels) values += static_cast<double>(channel.measured);
   // L of two states: 0, 1 (off the diagonal), 2.
@@ -203,7 +203,7 @@ TEST(StaticLikelihood, SmallProcessNoiseIsPulledUp) {
 // Where what is measured bends, a segment's loss is that of a filter that has had 32 steps (at most
 // half of them) to find the state.
 TEST(StaticLikelihood, FirstStepsDoNotCountWhereWhatIsMeasuredBends) {
-  Dataset data = pushed_pendulum();
+  Dataset data = pendulum_data();
   prior::ExpertSpec spec = pendulum_spec(0);
   spec.system.measure = {{"angle", "sin(angle)"}, {"rate", "rate"}};
   Likelihood l(data, spec, Kind::LearnDiagonal);
@@ -219,7 +219,7 @@ TEST(StaticLikelihood, FirstStepsDoNotCountWhereWhatIsMeasuredBends) {
 
 // An L that is four times as large, whatever its form.
 TEST(StaticLikelihood, MayStartWithMoreProcessNoise) {
-  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::LearnDiagonal);
+  Likelihood l(pendulum_data(), pendulum_spec(0), Kind::LearnDiagonal);
   l.variables[1] = 0.05;
   l.likelihood.set(l.variables);
   const std::vector<double> more = l.likelihood.start(4);
@@ -230,7 +230,7 @@ TEST(StaticLikelihood, MayStartWithMoreProcessNoise) {
 }
 
 TEST(StaticLikelihood, HeldConstantsAreNoVariables) {
-  Likelihood l(pushed_pendulum(), pendulum_spec(0.3), Kind::LearnDiagonal);
+  Likelihood l(pendulum_data(), pendulum_spec(0.3), Kind::LearnDiagonal);
   const StaticLikelihood held(*l.model, l.noise, l.c.scaled, l.c.everything(), l.team, {0, 0}, {},
                               Constants::Held);
   EXPECT_EQ(held.size(), l.likelihood.size() - 4);  // those of the departure stay
@@ -238,7 +238,7 @@ TEST(StaticLikelihood, HeldConstantsAreNoVariables) {
 
 // A search that steps to where nothing is finite comes back to the numbers it left.
 TEST(StaticLikelihood, WhatIsNotFiniteIsForgotten) {
-  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::LearnDiagonal);
+  Likelihood l(pendulum_data(), pendulum_spec(0), Kind::LearnDiagonal);
   const double value = l.value();
   const std::vector<double> gradient = l.gradient, start = l.variables;
   l.variables[4] = 800;  // friction beyond all bounds: the state overflows
@@ -249,7 +249,7 @@ TEST(StaticLikelihood, WhatIsNotFiniteIsForgotten) {
 }
 
 TEST(StaticLikelihood, VariablesAreTheModels) {
-  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::LearnDiagonal);
+  Likelihood l(pendulum_data(), pendulum_spec(0), Kind::LearnDiagonal);
   const std::vector<double> R = l.model->emission().R();
   const std::vector<double> L(l.model->parameters().begin(), l.model->parameters().end());
   l.likelihood.set(l.variables);
@@ -269,7 +269,7 @@ TEST(StaticLikelihood, VariablesAreTheModels) {
 }
 
 TEST(StaticLikelihood, WhereItCannotBeComputedThereIsNoNumber) {
-  Likelihood l(pushed_pendulum(), pendulum_spec(0), Kind::LearnDiagonal);
+  Likelihood l(pendulum_data(), pendulum_spec(0), Kind::LearnDiagonal);
   for (const double far : {1e7, std::nan(""), -std::numeric_limits<double>::infinity()}) {
     std::vector<double> out = l.variables;
     out[1] = far;

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = model::NoiseSpec::Kind;
 
-FitOptions small_options() {
+FitOptions trainer_options() {
   FitOptions options;
   options.model.hidden = 8;
   options.model.decoder = {8};
@@ -24,10 +24,10 @@ FitOptions small_options() {
 }
 
 // A static model and all that training needs beside it.
-struct Stage {
+struct TrainerStage {
   Case c;
   model::NoiseSpec noise;
-  FitOptions options = small_options();
+  FitOptions options = trainer_options();
   Split split;
   StaticResult start;
   FitNetworksSummary summary;
@@ -35,7 +35,7 @@ struct Stage {
   NoiseBound bound;
   ThreadTeam team{1};
 
-  Stage(const Dataset& data, const std::string& prior, model::NoiseSpec the_noise)
+  TrainerStage(const Dataset& data, const std::string& prior, model::NoiseSpec the_noise)
       : c(data, prior), noise(std::move(the_noise)) {
     std::vector<int> lengths;
     for (const Series& series : data.series) lengths.push_back(series.steps);
@@ -65,7 +65,7 @@ TEST(DefaultUpdates, GrowWithTheDataWithinBounds) {
 }
 
 TEST(Trainer, ImprovesOnTheStaticModelAndSaysHow) {
-  Stage s(oscillator(1500), "constant-velocity", {});
+  TrainerStage s(oscillator(1500), "constant-velocity", {});
   s.options.train.updates = 160;
   const std::unique_ptr<model::LearnedModel<float>> result = s.train();
   ASSERT_TRUE(result);
@@ -106,7 +106,7 @@ TEST(Trainer, LearnsTheNoiseFromWhereTheStaticStageLeftIt) {
       pair.series[0].y.push_back(y + shared);
       pair.series[0].y.push_back(data.series[0].y[1499 - k] + shared + 0.1 * random.normal());
     }
-    Stage s(pair, "constant-velocity", {kind, {}});
+    TrainerStage s(pair, "constant-velocity", {kind, {}});
     s.options.train.updates = 40;
     s.options.train.learning_rate = 1e-3;
     const std::unique_ptr<model::LearnedModel<float>> result = s.train();
@@ -126,7 +126,7 @@ TEST(Trainer, LearnsTheNoiseFromWhereTheStaticStageLeftIt) {
 }
 
 TEST(Trainer, GivenNoiseStaysAsGiven) {
-  Stage s(oscillator(1500), "constant-velocity", {Kind::Given, {0.09}});
+  TrainerStage s(oscillator(1500), "constant-velocity", {Kind::Given, {0.09}});
   s.options.train.updates = 40;
   const std::unique_ptr<model::LearnedModel<float>> result = s.train();
   ASSERT_TRUE(result);
@@ -138,7 +138,7 @@ TEST(Trainer, InitialStatesAreLearnedFromManySeriesAlone) {
     SimulateOptions simulation;
     simulation.steps = 3000 / count;
     simulation.series = count;
-    Stage s(simulate("van-der-pol", simulation), "constant-velocity", {Kind::Given, {0.09}});
+    TrainerStage s(simulate("van-der-pol", simulation), "constant-velocity", {Kind::Given, {0.09}});
     const std::unique_ptr<model::LearnedModel<float>> result = s.train();
     ASSERT_TRUE(result);
     const heads::Architecture& architecture = result->architecture();
@@ -154,7 +154,7 @@ TEST(Trainer, InitialStatesAreLearnedFromManySeriesAlone) {
 
 TEST(Trainer, SameSeedSameBytesWithOneThreadAndTwo) {
   const auto bytes = [](int threads, std::uint64_t seed) {
-    Stage s(oscillator(4000), "constant-velocity", {});
+    TrainerStage s(oscillator(4000), "constant-velocity", {});
     s.options.train.batch = 64;  // two groups
     s.options.train.updates = 30;
     s.options.train.seed = seed;
@@ -170,7 +170,7 @@ TEST(Trainer, SameSeedSameBytesWithOneThreadAndTwo) {
 
 TEST(Trainer, PatienceEndsIt) {
   // Nothing to learn: a random walk with noise is what the static model says.
-  Stage s(dataset_of({local_level(1500, 1, 1, 3)}), "constant-position", {});
+  TrainerStage s(dataset_of({local_level(1500, 1, 1, 3)}), "constant-position", {});
   s.options.train.updates = 1000;
   s.options.train.patience = 2;
   s.train();
@@ -185,7 +185,7 @@ TEST(Trainer, PatienceEndsIt) {
 }
 
 TEST(Trainer, StopsWhereTheNoiseIsPredicted) {
-  Stage s(oscillator(1500), "constant-velocity", {});
+  TrainerStage s(oscillator(1500), "constant-velocity", {});
   s.bound.held_out_steps = 300;
   s.bound.loss = s.static_held_out + 1;
   s.train();
@@ -195,7 +195,7 @@ TEST(Trainer, StopsWhereTheNoiseIsPredicted) {
 }
 
 TEST(Trainer, InterruptedItReturnsTheBestSoFar) {
-  Stage s(oscillator(1500), "constant-velocity", {});
+  TrainerStage s(oscillator(1500), "constant-velocity", {});
   s.options.train.updates = 1000000;
   s.options.train.patience = 1000000;
   int reports = 0;
@@ -218,7 +218,7 @@ TEST(Trainer, LongGaps) {
   std::vector<double> y = oscillator(3000).series[0].y;
   for (std::size_t k = 0; k < y.size(); ++k)
     if (k % 1500 >= 400) y[k] = kMissing;
-  Stage s(dataset_of({y}), "constant-velocity", {});
+  TrainerStage s(dataset_of({y}), "constant-velocity", {});
   s.options.train.window = 2;
   s.options.train.batch = 16;
   s.options.train.updates = 500;
@@ -239,8 +239,8 @@ TEST(Trainer, AMuchTooHighRateDestroysNothing) {
   spoil_options.outlier_size = 30;
   spoil(data, spoil_options, 2);
   for (const Kind kind : {Kind::LearnDiagonal, Kind::Given}) {
-    Stage s(data, "constant-velocity",
-            {kind, kind == Kind::Given ? std::vector<double>{0.09} : std::vector<double>{}});
+    TrainerStage s(data, "constant-velocity",
+                   {kind, kind == Kind::Given ? std::vector<double>{0.09} : std::vector<double>{}});
     s.options.train.learning_rate = 1;
     s.options.train.clip_norm = 0;
     s.options.train.weight_decay = 100;

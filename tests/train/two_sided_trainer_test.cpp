@@ -12,14 +12,14 @@
 namespace kalmia::train {
 namespace {
 
-struct Stage : SmootherTraining {
-  Stage(const Dataset& data, const std::string& kind) : SmootherTraining(data, kind, 150) {}
+struct TwoSidedStage : SmootherTraining {
+  TwoSidedStage(const Dataset& data, const std::string& kind) : SmootherTraining(data, kind, 150) {}
 };
 
 TEST(TwoSidedTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter) {
   for (const char* kind : {"recurrent", "recursive", "recursive-alternative"}) {
     SCOPED_TRACE(kind);
-    Stage s(oscillator(2000), kind);
+    TwoSidedStage s(oscillator(2000), kind);
     if (std::string(kind) != "recurrent") s.options.train.updates = 40;  // it starts as the filter
     const std::string before = test::file_bytes(*s.model);
     s.train(s.team);
@@ -36,7 +36,7 @@ TEST(TwoSidedTrainer, TheSmootherPredictsHeldOutMeasurementsBetterThanTheFilter)
 
 TEST(TwoSidedTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
   const auto bytes = [](int threads, std::uint64_t seed) {
-    Stage s(oscillator(6000), "recursive");
+    TwoSidedStage s(oscillator(6000), "recursive");
     s.options.train.batch = 64;  // two groups
     s.options.train.window = 16;
     s.options.train.updates = 8;
@@ -53,7 +53,7 @@ TEST(TwoSidedTrainer, SameSeedSameBytesWithOneThreadAndTwo) {
 }
 
 TEST(TwoSidedTrainer, ASmootherThatIsNotBetterIsDropped) {
-  Stage s(oscillator(2000), "recurrent");
+  TwoSidedStage s(oscillator(2000), "recurrent");
   const std::string before = test::file_bytes(*s.model);
   s.options.train.updates = 20;
   s.filter_held_out = -100;
@@ -65,7 +65,7 @@ TEST(TwoSidedTrainer, ASmootherThatIsNotBetterIsDropped) {
 
 // Below the honest bound the noise itself is predicted: training ends, and what was honest is kept.
 TEST(TwoSidedTrainer, StopsWhereTheNoiseIsPredicted) {
-  Stage s(oscillator(2000), "recursive");
+  TwoSidedStage s(oscillator(2000), "recursive");
   s.bound.held_out_steps = 300;
   s.bound.loss = s.filter_held_out + 100;
   s.train(s.team);
@@ -75,7 +75,7 @@ TEST(TwoSidedTrainer, StopsWhereTheNoiseIsPredicted) {
 }
 
 TEST(TwoSidedTrainer, ItsModelFileSmoothsAlike) {
-  Stage s(oscillator(2000), "recurrent");
+  TwoSidedStage s(oscillator(2000), "recurrent");
   s.options.train.updates = 60;
   s.filter_held_out = 100;
   s.train(s.team);
