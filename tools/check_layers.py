@@ -30,6 +30,7 @@ from pathlib import Path
 
 # Sources tested by the test of another unit: {unit: (that unit, why)}.
 COVERED = {
+    "engine/decoder_pass": ("engine/network_pass", "the decoder's part of it"),
     "infer/series_run": ("infer/estimate", "what filter, smoother, forecasts and samples share"),
     "train/smoother_trainee": ("train/two_sided_trainer", "what the smoothers' stages share"),
     "train/prior_choice": ("train/fit", "its choice shows in whole fits"),

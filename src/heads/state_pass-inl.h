@@ -14,7 +14,7 @@
 #include "heads/state_start-inl.h"
 #include "kalman/general_update-inl.h"
 #include "kalman/saturate-inl.h"
-#include "kalman/step_calls-inl.h"
+#include "kalman/step-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::heads::HWY_NAMESPACE {

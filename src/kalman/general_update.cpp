@@ -6,7 +6,7 @@
 
 #include "kalman/general_update-inl.h"
 #include "kalman/robust-inl.h"
-#include "kalman/step_calls-inl.h"
+#include "kalman/step-inl.h"
 #include "kalman/student_density-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,5 +1,7 @@
 #include "kalman/step_kernels.hpp"
 
+#include <type_traits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kalman/step_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -13,29 +15,50 @@ namespace kalmia::test::HWY_NAMESPACE {
 
 namespace kn = kalmia::kalman::HWY_NAMESPACE;
 
+// In double by the calls, which heads of any size take; in float the kernels themselves.
 template <typename T>
 void predict_forward_of(StepLines<T>& s, bool with_F) {
-  kn::predict_forward<T>(s.N, with_F ? s.F.data() : nullptr, s.e.data(), s.Q.data(),
-                         s.x_filt.data(), s.P_filt.data(), s.x_pred.data(), s.P_pred.data(),
-                         s.scratch.data());
+  const T* F = with_F ? s.F.data() : nullptr;
+  if constexpr (std::is_same_v<T, double>)
+    kn::predict_call(s.N, F, s.e.data(), s.Q.data(), s.x_filt.data(), s.P_filt.data(),
+                     s.x_pred.data(), s.P_pred.data(), s.scratch.data());
+  else
+    kn::predict_forward<T>(s.N, F, s.e.data(), s.Q.data(), s.x_filt.data(), s.P_filt.data(),
+                           s.x_pred.data(), s.P_pred.data(), s.scratch.data());
 }
 template <typename T>
 void predict_backward_of(StepLines<T>& s, bool with_F) {
-  kn::predict_backward<T>(s.N, with_F ? s.F.data() : nullptr, s.x_filt.data(), s.P_filt.data(),
-                          s.d_x_pred.data(), s.d_P_pred.data(), s.d_F.data(), s.d_x_filt.data(),
-                          s.d_P_filt.data(), s.scratch.data());
+  const T* F = with_F ? s.F.data() : nullptr;
+  if constexpr (std::is_same_v<T, double>)
+    kn::predict_backward_call(s.N, F, s.x_filt.data(), s.P_filt.data(), s.d_x_pred.data(),
+                              s.d_P_pred.data(), s.d_F.data(), s.d_x_filt.data(), s.d_P_filt.data(),
+                              s.scratch.data());
+  else
+    kn::predict_backward<T>(s.N, F, s.x_filt.data(), s.P_filt.data(), s.d_x_pred.data(),
+                            s.d_P_pred.data(), s.d_F.data(), s.d_x_filt.data(), s.d_P_filt.data(),
+                            s.scratch.data());
 }
 template <typename T>
 lanes::LaneBits update_forward_of(const kalman::EmissionView& h, StepLines<T>& s, bool masked) {
-  return kn::update_forward<T>(h, s.y.data(), masked ? s.observed.data() : nullptr, s.x_pred.data(),
-                               s.P_pred.data(), s.x_new.data(), s.P_new.data(), s.nll.data(),
-                               s.tape.tape(), s.scratch.data());
+  if constexpr (std::is_same_v<T, double>)
+    return kn::update_call(h, s.y.data(), masked ? s.observed.data() : nullptr, s.x_pred.data(),
+                           s.P_pred.data(), s.x_new.data(), s.P_new.data(), s.nll.data(),
+                           s.tape.tape(), s.scratch.data());
+  else
+    return kn::update_forward<T>(h, s.y.data(), masked ? s.observed.data() : nullptr,
+                                 s.x_pred.data(), s.P_pred.data(), s.x_new.data(), s.P_new.data(),
+                                 s.nll.data(), s.tape.tape(), s.scratch.data());
 }
 template <typename T>
 void update_backward_of(const kalman::EmissionView& h, StepLines<T>& s, bool masked) {
-  kn::update_backward<T>(h, masked ? s.observed.data() : nullptr, s.tape.tape(), s.d_nll.data(),
-                         s.d_x_new.data(), s.d_P_new.data(), s.d_x_pred.data(), s.d_P_pred.data(),
-                         s.d_R.data(), s.scratch.data());
+  if constexpr (std::is_same_v<T, double>)
+    kn::update_backward_call(h, masked ? s.observed.data() : nullptr, s.tape.tape(), s.d_nll.data(),
+                             s.d_x_new.data(), s.d_P_new.data(), s.d_x_pred.data(),
+                             s.d_P_pred.data(), s.d_R.data(), s.scratch.data());
+  else
+    kn::update_backward<T>(h, masked ? s.observed.data() : nullptr, s.tape.tape(), s.d_nll.data(),
+                           s.d_x_new.data(), s.d_P_new.data(), s.d_x_pred.data(), s.d_P_pred.data(),
+                           s.d_R.data(), s.scratch.data());
 }
 template <typename T>
 lanes::LaneBits rts_step_of(StepLines<T>& s) {

@@ -1,12 +1,14 @@
 #include "kalman/update_lanes_kernels.hpp"
 
+#include <type_traits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kalman/update_lanes_kernels.cpp"
 #include <hwy/foreach_target.h>
 // Must come after foreach_target.h.
 #include <hwy/highway.h>
 
-#include "kalman/update_lanes-inl.h"
+#include "kalman/step-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::test::HWY_NAMESPACE {
@@ -19,16 +21,27 @@ kn::LaneEmission<T> emission(const UpdateLines<T>& s) {
 }
 template <typename T>
 lanes::LaneBits forward_of(UpdateLines<T>& s) {
-  return kn::update_forward<T>(emission(s), s.y.data(), s.masked ? s.observed.data() : nullptr,
-                               s.x_pred.data(), s.P_pred.data(), s.x_filt.data(), s.P_filt.data(),
-                               s.nll.data(), s.tape.tape(), s.scratch.data());
+  if constexpr (std::is_same_v<T, double>)
+    return kn::update_call(emission(s), s.y.data(), s.masked ? s.observed.data() : nullptr,
+                           s.x_pred.data(), s.P_pred.data(), s.x_filt.data(), s.P_filt.data(),
+                           s.nll.data(), s.tape.tape(), s.scratch.data());
+  else
+    return kn::update_forward<T>(emission(s), s.y.data(), s.masked ? s.observed.data() : nullptr,
+                                 s.x_pred.data(), s.P_pred.data(), s.x_filt.data(), s.P_filt.data(),
+                                 s.nll.data(), s.tape.tape(), s.scratch.data());
 }
 template <typename T>
 void backward_of(UpdateLines<T>& s) {
-  kn::update_backward<T>(emission(s), s.masked ? s.observed.data() : nullptr, s.P_filt.data(),
-                         s.tape.tape(), s.d_nll.data(), s.d_x_filt.data(), s.d_P_filt.data(),
-                         s.d_x_pred.data(), s.d_P_pred.data(), s.d_y.data(), s.d_H.data(),
-                         s.d_R.data(), s.scratch.data());
+  if constexpr (std::is_same_v<T, double>)
+    kn::update_backward_call(emission(s), s.masked ? s.observed.data() : nullptr, s.P_filt.data(),
+                             s.tape.tape(), s.d_nll.data(), s.d_x_filt.data(), s.d_P_filt.data(),
+                             s.d_x_pred.data(), s.d_P_pred.data(), s.d_y.data(), s.d_H.data(),
+                             s.d_R.data(), s.scratch.data());
+  else
+    kn::update_backward<T>(emission(s), s.masked ? s.observed.data() : nullptr, s.P_filt.data(),
+                           s.tape.tape(), s.d_nll.data(), s.d_x_filt.data(), s.d_P_filt.data(),
+                           s.d_x_pred.data(), s.d_P_pred.data(), s.d_y.data(), s.d_H.data(),
+                           s.d_R.data(), s.scratch.data());
   if (s.linear)
     kn::predicted_backward<T>(emission(s), s.x_pred.data(), s.d_y.data(), s.d_x_pred.data(),
                               s.d_H.data());

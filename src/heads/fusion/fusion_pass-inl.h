@@ -27,7 +27,7 @@
 #include "heads/fusion/fusion.hpp"
 #include "heads/state_line-inl.h"
 #include "kalman/general_update-inl.h"
-#include "kalman/step_calls-inl.h"
+#include "kalman/step-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::heads::HWY_NAMESPACE {

@@ -16,7 +16,7 @@
 #endif
 
 #include "heads/recursion/recursion.hpp"
-#include "kalman/step_calls-inl.h"
+#include "kalman/step-inl.h"
 #include "lanes/scratch.hpp"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,10 +1,10 @@
 #define KALMIA_SIZES_UNKNOWN
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kalman/step_calls.cpp"
+#define HWY_TARGET_INCLUDE "kalman/step.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kalman/step_calls-inl.h"
+#include "kalman/step-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::kalman::HWY_NAMESPACE {
