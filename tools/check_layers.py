@@ -30,13 +30,9 @@ from pathlib import Path
 
 # Sources tested by the test of another unit: {unit: (that unit, why)}.
 COVERED = {
-    "infer/member_stream": ("infer/stream", "one member's part of it"),
     "infer/series_run": ("infer/estimate", "what filter, smoother, forecasts and samples share"),
     "train/smoother_trainee": ("train/two_sided_trainer", "what the smoothers' stages share"),
-    "train/smoother_trainer": ("train/two_sided_trainer", "the stage around them"),
-    "train/first_description": ("train/fit", "what the static stage of a fit begins with"),
     "train/prior_choice": ("train/fit", "its choice shows in whole fits"),
-    "infer/student_weights": ("infer/refine", "the weights of refined passes"),
 }
 
 # Tests that span several sources and so mirror none, and why.

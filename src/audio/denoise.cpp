@@ -14,7 +14,7 @@
 #include "audio/shipped_gains.hpp"
 #include "base/atomic_file.hpp"
 #include "base/threads.hpp"
-#include "data/file_bytes.hpp"
+#include "data/file.hpp"
 #include "data/sound_reader.hpp"
 #include "data/sound_writer.hpp"
 #include "kalmia/option_rules.hpp"

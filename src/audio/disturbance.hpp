@@ -1,11 +1,19 @@
-// Noise of a kind that networks have not met.
+// Noise made for training: of a given spectrum, or of a kind that networks have not met.
 #pragma once
 
 #include <span>
 
+#include "audio/stft.hpp"
 #include "base/random.hpp"
 
 namespace kalmia::audio {
+
+/// Fills `noise` with Gaussian noise whose frames have the mean power `power` in each bin: the
+/// frames of white noise, of which each bin has the mean power window / 2 (the sum of the squared
+/// window), are multiplied by the root of what is wanted over that. Where `power` jumps from bin to
+/// bin, the overlap of frames smooths it.
+void make_noise(std::span<const float> power, RandomStream& random, Stft& stft,
+                std::span<float> noise);
 
 /// Gaussian noise of mean square 1 with a spectrum drawn at random: that of two resonances, each
 /// anywhere between none and a sharp one.

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "audio/disturbance.hpp"
-#include "audio/noise_maker.hpp"
 #include "audio/noise_power.hpp"
 
 namespace kalmia::audio {

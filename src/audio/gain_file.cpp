@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json.hpp"
 #include "kalmia/error.hpp"
-#include "model/json_numbers.hpp"
 #include "model/tensor_file.hpp"
 
 namespace kalmia::audio {
@@ -44,14 +44,14 @@ void check_sizes(const GainSizes& sizes, const model::TensorReader& file) {
 std::unique_ptr<GainModel> parse(std::string_view bytes, const std::string& source) {
   const model::TensorReader file(kFormat, bytes, source);
   const model::OrderedJson json = file.description();
-  const int features = model::whole_number(json, "features");
+  const int features = whole_number(json, "features");
   if (features != GainModel::kFeatures)
     file.refuse("its networks read features of version " + std::to_string(features) +
                 ", but those of this build read version " + std::to_string(GainModel::kFeatures) +
                 "; " + kFormat.remedy);
-  const auto size = [&](const char* name) { return model::whole_number(json, name); };
+  const auto size = [&](const char* name) { return whole_number(json, name); };
   const GainSizes sizes{size("window"),   size("width"),  size("reach"),
-                        size("sections"), size("hidden"), model::whole_numbers(json, "decoder")};
+                        size("sections"), size("hidden"), whole_numbers(json, "decoder")};
   check_sizes(sizes, file);
   auto model = std::make_unique<GainModel>(sizes, std::uint64_t{0});
   std::vector<float> parameters(model->parameters().size());

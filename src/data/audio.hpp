@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/atomic_file.hpp"
-#include "data/format.hpp"
+#include "data/file.hpp"
 #include "kalmia/data.hpp"
 #include "kalmia/estimates.hpp"
 

@@ -2,7 +2,7 @@
 #include "base/atomic_file.hpp"
 #include "data/audio.hpp"
 #include "data/csv.hpp"
-#include "data/format.hpp"
+#include "data/file.hpp"
 #include "data/json_lines.hpp"
 #include "data/npz.hpp"
 #include "data/table.hpp"

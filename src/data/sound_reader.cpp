@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
-#include "data/file_bytes.hpp"
-#include "data/wav_header.hpp"
+#include "data/file.hpp"
+#include "data/wav.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::data {

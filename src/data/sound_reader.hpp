@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "data/sound_samples.hpp"
+#include "data/wav.hpp"
 
 namespace kalmia::data {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/atomic_file.hpp"
-#include "data/format.hpp"
-#include "data/wav_header.hpp"
+#include "data/file.hpp"
+#include "data/wav.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::data {

@@ -39,7 +39,7 @@ RowMatrix root_of(const RowMatrix& P) {
 
 }  // namespace
 
-FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                     const RequestedMoments& wanted, ThreadTeam& team,
                     const std::function<std::string(int piece)>& name,
                     const RunSettings& settings) {
@@ -49,7 +49,7 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
   result.series = static_cast<int>(pieces.size());
   result.state_dim = N;
   result.meas_dim = model.meas_dim();
-  for (const Piece& piece : pieces) {
+  for (const SeriesView& piece : pieces) {
     pass.lengths.push_back(piece.steps);
     result.steps = std::max(result.steps, piece.steps);
   }
@@ -96,11 +96,12 @@ FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Pie
 
 namespace {
 
-std::vector<FusionPiece> fusion_pieces(std::span<const Piece> pieces, const FilterResult& result) {
+std::vector<FusionView> fusion_pieces(std::span<const SeriesView> pieces,
+                                      const FilterResult& result) {
   const int N = result.state_dim;
-  std::vector<FusionPiece> fused;
+  std::vector<FusionView> fused;
   for (int p = 0; p < static_cast<int>(pieces.size()); ++p) {
-    const Piece& piece = pieces[static_cast<std::size_t>(p)];
+    const SeriesView& piece = pieces[static_cast<std::size_t>(p)];
     fused.push_back({piece.y, result.predicted.mean.data() + row_at(result, p, 0, N),
                      result.predicted.covariance.data() + row_at(result, p, 0, N * N), piece.steps,
                      piece.dt_ratio, piece.u});
@@ -115,7 +116,7 @@ void make_room_for_smoothed(FilterResult& result) {
   result.smoothed = {Array(rows * N), Array(rows * N * N)};
 }
 
-void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+void fuse_pass(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                FilterPass& pass, ThreadTeam& team,
                const std::function<std::string(int piece)>& name) {
   FilterResult& result = pass.moments;
@@ -133,7 +134,7 @@ void fuse_pass(const model::LearnedModel<float>& model, std::span<const Piece> p
       name);
 }
 
-void smooth_two_sided(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+void smooth_two_sided(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                       FilterPass& pass, ThreadTeam& team,
                       const std::function<std::string(int piece)>& name) {
   FilterResult& result = pass.moments;
@@ -157,7 +158,7 @@ void smooth_two_sided(const model::LearnedModel<float>& model, std::span<const P
 
 }  // namespace
 
-void smooth_by_networks(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+void smooth_by_networks(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                         FilterPass& pass, ThreadTeam& team,
                         const std::function<std::string(int piece)>& name) {
   if (model.smoother()->two_sided())
@@ -167,10 +168,11 @@ void smooth_by_networks(const model::LearnedModel<float>& model, std::span<const
 }
 
 std::vector<std::vector<double>> predict_left_out(const model::LearnedModel<float>& model,
-                                                  std::span<const Piece> pieces, ThreadTeam& team) {
+                                                  std::span<const SeriesView> pieces,
+                                                  ThreadTeam& team) {
   const int N = model.state_dim();
   std::vector<std::vector<double>> x;
-  for (const Piece& piece : pieces)
+  for (const SeriesView& piece : pieces)
     x.emplace_back(static_cast<std::size_t>(piece.steps) * static_cast<std::size_t>(N));
   const auto place = [&](int piece, int step) {
     return x[static_cast<std::size_t>(piece)].data() + static_cast<std::ptrdiff_t>(step) * N;

@@ -24,7 +24,7 @@ struct FilterPass {
 
 /// Filters the pieces. Rows beyond a piece's length are not set. Throws NumericalError that begins
 /// with `name(piece)` and the step; so does smooth_pass.
-FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+FilterPass run_pass(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                     const RequestedMoments& wanted, ThreadTeam& team,
                     const std::function<std::string(int piece)>& name,
                     const RunSettings& settings = {});
@@ -37,13 +37,14 @@ void smooth_pass(FilterPass& pass, ThreadTeam& team,
                  const std::function<std::string(int piece)>& name);
 
 /// The model's trained smoother over the pieces of a pass with predictions: sets moments.smoothed.
-void smooth_by_networks(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+void smooth_by_networks(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                         FilterPass& pass, ThreadTeam& team,
                         const std::function<std::string(int piece)>& name);
 
 /// Of each piece the means of x[k] given all but y[k] (steps x N), by the model's trained smoother.
 std::vector<std::vector<double>> predict_left_out(const model::LearnedModel<float>& model,
-                                                  std::span<const Piece> pieces, ThreadTeam& team);
+                                                  std::span<const SeriesView> pieces,
+                                                  ThreadTeam& team);
 
 /// Trajectories (steps x N) of series `s` from the smoothing distribution, by sampling backwards:
 ///

@@ -7,9 +7,9 @@
 
 #include "infer/combined.hpp"
 #include "infer/future.hpp"
-#include "infer/member_stream.hpp"
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
+#include "infer/stream.hpp"
 #include "infer/usable.hpp"
 
 namespace kalmia {

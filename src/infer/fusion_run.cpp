@@ -21,7 +21,7 @@ void prepare_fusion_group(const model::LearnedModel<float>& model, int steps, in
 }
 
 void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
-                      const FusionPiece& piece, int k, LaneMemory& memory,
+                      const FusionView& piece, int k, LaneMemory& memory,
                       heads::FusionGroup<float>& group) {
   const model::FeatureSpec& features = model.description().features;
   const int N = model.state_dim(), M = model.meas_dim();
@@ -51,7 +51,7 @@ void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
   put(piece.P_pred, N * N, group.prior_P.data());
 }
 
-void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionPiece> pieces,
+void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionView> pieces,
                 const RequestedMoments& wanted, ThreadTeam& team, const FusionSink& sink,
                 const std::function<std::string(int piece)>& name) {
   const auto last_step = [&](int piece) {
@@ -60,7 +60,7 @@ void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionP
   WindowRun<heads::FusionGroup<float>> run;
   run.model = model.fusion_window();
   run.wanted = wanted;
-  for (const FusionPiece& piece : pieces) run.steps.push_back(piece.steps);
+  for (const FusionView& piece : pieces) run.steps.push_back(piece.steps);
   run.prepare = [&](int steps, int lanes, heads::FusionGroup<float>& group) {
     prepare_fusion_group(model, steps, lanes, group);
   };

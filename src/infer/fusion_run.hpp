@@ -9,8 +9,8 @@
 
 namespace kalmia::infer {
 
-/// A stretch of a series with the filter's predictions for it, all in the model's units.
-struct FusionPiece {
+/// The same with the filter's predictions, for the fused smoother.
+struct FusionView {
   const double* y = nullptr;       ///< steps x M, NaN = missing
   const double* x_pred = nullptr;  ///< x[k|<k], steps x N
   const double* P_pred = nullptr;  ///< P[k|<k], steps x N N
@@ -27,14 +27,14 @@ void prepare_fusion_group(const model::LearnedModel<float>& model, int steps, in
 /// k + 1, or there is none at the piece's end, where it starts. The networks read y[k+1], and the
 /// length and the inputs of the step that leads there: what y[k+1] says of x[k] depends on them.
 void fill_fusion_step(const model::LearnedModel<float>& model, int i, int lane,
-                      const FusionPiece& piece, int k, LaneMemory& memory,
+                      const FusionView& piece, int k, LaneMemory& memory,
                       heads::FusionGroup<float>& group);
 
 /// Smooths all pieces, each from its end on. `sink` takes windows of a piece, last steps first:
 /// step j of its moments is step last - j of the piece, x_pred and P_pred are those of the fused
 /// prediction, x_filt and P_filt the smoothed state's. Throws NumericalError, naming the piece.
 using FusionSink = std::function<void(int piece, int last, int count, const LaneMoments& moments)>;
-void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionPiece> pieces,
+void run_fusion(const model::LearnedModel<float>& model, std::span<const FusionView> pieces,
                 const RequestedMoments& wanted, ThreadTeam& team, const FusionSink& sink,
                 const std::function<std::string(int piece)>& name);
 

@@ -136,8 +136,9 @@ void fill_forwards(const model::LearnedModel<float>& model, int lane, const Lane
 }
 
 template <typename T>
-void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece& piece, int step,
-               LaneMemory& memory, const heads::StateCarry<T>* carry, heads::StateGroup<T>& group) {
+void fill_step(const model::LearnedModel<T>& model, int k, int lane, const SeriesView& piece,
+               int step, LaneMemory& memory, const heads::StateCarry<T>* carry,
+               heads::StateGroup<T>& group) {
   const auto M = static_cast<std::ptrdiff_t>(model.meas_dim());
   const auto U = static_cast<std::ptrdiff_t>(model.description().features.control_dim());
   const double* now = piece.y + step * M;
@@ -165,7 +166,7 @@ void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece
                              const double*, double, const double*, LaneMemory&,                  \
                              const heads::StateCarry<T>*, heads::StateGroup<T>&);                \
   template bool waits_for_state<T>(const model::LearnedModel<T>&, const double*);                \
-  template void fill_step<T>(const model::LearnedModel<T>&, int, int, const Piece&, int,         \
+  template void fill_step<T>(const model::LearnedModel<T>&, int, int, const SeriesView&, int,    \
                              LaneMemory&, const heads::StateCarry<T>*, heads::StateGroup<T>&);
 KALMIA_INSTANTIATE(float)
 KALMIA_INSTANTIATE(double)

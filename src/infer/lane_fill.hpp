@@ -9,8 +9,8 @@
 
 namespace kalmia::infer {
 
-/// A stretch of a series in the model's units, NaN = missing.
-struct Piece {
+/// A series, or some steps of one, where they lie: in the model's units, NaN = missing.
+struct SeriesView {
   const double* y = nullptr;  ///< steps x M
   int steps = 0;
   const double* dt_ratio = nullptr;  ///< length of the step to k over the usual one; null: 1
@@ -91,7 +91,8 @@ void fill_forwards(const model::LearnedModel<float>& model, int lane, const Lane
 /// The same for step `step` of a piece, whose first step starts a series, with its weights and
 /// where to linearise.
 template <typename T>
-void fill_step(const model::LearnedModel<T>& model, int k, int lane, const Piece& piece, int step,
-               LaneMemory& memory, const heads::StateCarry<T>* carry, heads::StateGroup<T>& group);
+void fill_step(const model::LearnedModel<T>& model, int k, int lane, const SeriesView& piece,
+               int step, LaneMemory& memory, const heads::StateCarry<T>* carry,
+               heads::StateGroup<T>& group);
 
 }  // namespace kalmia::infer

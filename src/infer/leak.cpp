@@ -21,8 +21,8 @@ struct Moved {
 };
 
 // What a run moves: one step in every stride; its channels take turns.
-std::vector<Moved> moved_in(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
-                            int run, int runs) {
+std::vector<Moved> moved_in(const model::LearnedModel<float>& model,
+                            std::span<const SeriesView> pieces, int run, int runs) {
   const auto M = static_cast<std::size_t>(model.meas_dim());
   RandomStream random(1, "leak", static_cast<std::uint64_t>(run));
   std::vector<Moved> moved;
@@ -43,13 +43,13 @@ std::vector<Moved> moved_in(const model::LearnedModel<float>& model, std::span<c
 
 // The predictions of the moved values, after they were moved by so many times what they are.
 std::vector<double> predictions(const model::LearnedModel<float>& model,
-                                std::span<const Piece> pieces, const std::vector<Moved>& moved,
+                                std::span<const SeriesView> pieces, const std::vector<Moved>& moved,
                                 double times, ThreadTeam& team) {
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const auto N = static_cast<std::size_t>(model.state_dim());
   std::vector<std::vector<double>> y;
-  std::vector<Piece> changed(pieces.begin(), pieces.end());
-  for (Piece& piece : changed) {
+  std::vector<SeriesView> changed(pieces.begin(), pieces.end());
+  for (SeriesView& piece : changed) {
     y.emplace_back(piece.y, piece.y + static_cast<std::size_t>(piece.steps) * M);
     piece.y = y.back().data();
   }
@@ -66,9 +66,9 @@ std::vector<double> predictions(const model::LearnedModel<float>& model,
 
 }  // namespace
 
-double measure_leak(const model::LearnedModel<float>& model, std::span<const Piece> all,
+double measure_leak(const model::LearnedModel<float>& model, std::span<const SeriesView> all,
                     ThreadTeam& team, int runs) {
-  const std::vector<Piece> pieces = first_steps(all, kMostLeakSteps);
+  const std::vector<SeriesView> pieces = first_steps(all, kMostLeakSteps);
   double sum = 0, count = 0;
   for (int run = 0; run < runs; ++run) {
     const std::vector<Moved> moved = moved_in(model, pieces, run, runs);

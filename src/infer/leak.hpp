@@ -19,7 +19,7 @@ namespace kalmia::infer {
 inline constexpr int kLeakStride = 64;
 inline constexpr int kLeakRuns = 8;
 inline constexpr int kMostLeakSteps = 1 << 15;
-double measure_leak(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+double measure_leak(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                     ThreadTeam& team, int runs = kLeakRuns);
 
 }  // namespace kalmia::infer

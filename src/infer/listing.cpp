@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "infer/measured_map.hpp"
-#include "infer/measurement_noise.hpp"
 #include "infer/model_impl.hpp"
 #include "infer/usable.hpp"
 #include "kalmia/error.hpp"

@@ -1,8 +1,9 @@
-// From states to what is measured of them, in the user's units.
+// From states to what is measured of them, and the noise of that, in the user's units.
 #pragma once
 
 #include <vector>
 
+#include "kalmia/model.hpp"
 #include "model/learned_model.hpp"
 
 namespace kalmia::infer {
@@ -35,5 +36,19 @@ class MeasuredMap {
 
 /// G P G' (K x K) of G (K x N) and P (N x N), row-major.
 void congruence(int K, int N, const double* G, const double* P, double* out);
+
+class MeasurementNoise {
+ public:
+  explicit MeasurementNoise(const Model& model);
+
+  /// Sets R (M x M) to the noise of a measurement whose values have the standard deviations `y_std`
+  /// (M; one that is no positive number, as of a missing value: the usual one), null: all have the
+  /// usual ones. Tails are part of it (Model::noise).
+  void at(const double* y_std, double* R) const;
+
+ private:
+  std::vector<double> R_;    // of usual noise
+  std::vector<double> std_;  // the deviations that it stands for
+};
 
 }  // namespace kalmia::infer

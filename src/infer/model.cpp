@@ -2,11 +2,11 @@
 #include "kalmia/model.hpp"
 
 #include "base/atomic_file.hpp"
-#include "data/file_bytes.hpp"
+#include "data/file.hpp"
 #include "infer/measured_map.hpp"
 #include "infer/mixture.hpp"
 #include "infer/model_impl.hpp"
-#include "infer/stream_impl.hpp"
+#include "infer/stream.hpp"
 #include "infer/usable.hpp"
 #include "kalman/student.hpp"
 #include "model/model_file.hpp"

@@ -1,9 +1,30 @@
-// A smoothed pass made better by further passes that know what the first one found.
+// A smoothed pass made better by further passes that know what the first one found: where to
+// linearise, and, of Student-t noise, which values are outliers.
 #pragma once
+
+#include <span>
+#include <vector>
 
 #include "infer/filter_pass.hpp"
 
 namespace kalmia::infer {
+
+/// With the residual e = y - h(x) of a smoothed state and v its variance H P H', component by
+/// component,
+///
+///   w = (nu + 1) / (nu + (e^2 + v) / R),
+///
+/// the mean of the weight given all measurements: the first half of a step of the
+/// expectation-maximisation algorithm, whose second half takes the weights as given. Weights that
+/// pieces have already (noise that the data state) are part of R and of the result.
+///
+/// `pass`: smoothed. Result: (series, steps, M) of the pass, 1 where a value is missing.
+std::vector<double> student_weights(const model::LearnedModel<float>& model,
+                                    std::span<const SeriesView> pieces, const FilterPass& pass);
+
+/// The pieces with these weights.
+std::vector<SeriesView> weighted(std::span<const SeriesView> pieces, const FilterPass& pass,
+                                 const std::vector<double>& weights);
 
 struct Refinement {
   /// Passes, at most, with the expert map and the emission linearised at the smoothed means: each
@@ -19,9 +40,9 @@ struct Refinement {
 };
 
 /// Filters and smooths the pieces of a smoothed pass again, and sets moments.smoothed: as `how`
-/// says, and where noise is Student-t with weights from the smoothed states (student_weights.hpp),
-/// a few times. Returns the engine's nll of the last pass, of all pieces; NaN if there was none.
-double refine_pass(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+/// says, and where noise is Student-t with weights from the smoothed states, a few times. Returns
+/// the engine's nll of the last pass, of all pieces; NaN if there was none.
+double refine_pass(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                    FilterPass& pass, const Refinement& how, ThreadTeam& team,
                    const std::function<std::string(int piece)>& name);
 

@@ -21,14 +21,14 @@ constexpr double kStep = 0.25;
 
 // Noise of all values (steps x M) of each piece, with covariance R, or as their weights say.
 std::vector<std::vector<double>> draw_noise(const model::LearnedModel<float>& model,
-                                            std::span<const Piece> pieces, int probe) {
+                                            std::span<const SeriesView> pieces, int probe) {
   const int M = model.meas_dim();
   const RowMatrix root =
       Eigen::Map<const RowMatrix>(model.emission().R().data(), M, M).llt().matrixL();
   RandomStream random(1, "risk", static_cast<std::uint64_t>(probe));
   std::vector<std::vector<double>> noise;
   Eigen::VectorXd signs(M);
-  for (const Piece& each : pieces) {
+  for (const SeriesView& each : pieces) {
     std::vector<double>& own = noise.emplace_back();
     for (int k = 0; k < each.steps; ++k) {
       for (double& sign : signs) sign = random.uniform() < 0.5 ? -1 : 1;
@@ -47,14 +47,14 @@ struct Estimated {
 };
 
 // The estimates after `times` this noise was added to y.
-Estimated estimated(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+Estimated estimated(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                     RiskOf estimator, const std::vector<std::vector<double>>& noise, double times,
                     ThreadTeam& team) {
   const int M = model.meas_dim(), N = model.state_dim();
   Estimated result;
-  std::vector<Piece> moved;
+  std::vector<SeriesView> moved;
   for (std::size_t p = 0; p < pieces.size(); ++p) {
-    const Piece& piece = moved.emplace_back(pieces[p]);
+    const SeriesView& piece = moved.emplace_back(pieces[p]);
     std::vector<double>& own = result.y.emplace_back(noise[p]);
     for (std::size_t i = 0; i < own.size(); ++i) own[i] = piece.y[i] + times * own[i];
     moved.back().y = own.data();
@@ -105,12 +105,12 @@ Terms terms_of(double u, double nu) {
 
 }  // namespace
 
-Risk estimated_risk(const model::LearnedModel<float>& model, std::span<const Piece> all,
-                    std::span<const Counted> counted, RiskOf estimator, ThreadTeam& team,
+Risk estimated_risk(const model::LearnedModel<float>& model, std::span<const SeriesView> all,
+                    std::span<const ScoredSteps> counted, RiskOf estimator, ThreadTeam& team,
                     int probes) {
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const double nu = model.description().tails;
-  const std::vector<Piece> pieces = first_steps(all, kMostRiskSteps);
+  const std::vector<SeriesView> pieces = first_steps(all, kMostRiskSteps);
   Risk risk;
   Estimated found;
   // f takes a measured value that counts: its piece, its place in it, R, and the terms of its

@@ -9,7 +9,7 @@
 namespace kalmia::infer {
 
 /// Steps begin..end-1 of a piece.
-struct Counted {
+struct ScoredSteps {
   int begin = 0;
   int end = 0;
 };
@@ -56,8 +56,8 @@ double difference_error(const Risk& a, const Risk& b);
 /// NumericalError.
 inline constexpr int kRiskProbes = 4;
 inline constexpr int kMostRiskSteps = 1 << 15;
-Risk estimated_risk(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
-                    std::span<const Counted> counted, RiskOf estimator, ThreadTeam& team,
+Risk estimated_risk(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
+                    std::span<const ScoredSteps> counted, RiskOf estimator, ThreadTeam& team,
                     int probes = kRiskProbes);
 
 }  // namespace kalmia::infer

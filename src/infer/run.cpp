@@ -4,9 +4,9 @@
 
 namespace kalmia::infer {
 
-std::vector<Piece> first_steps(std::span<const Piece> pieces, int most) {
-  std::vector<Piece> some;
-  for (Piece piece : pieces) {
+std::vector<SeriesView> first_steps(std::span<const SeriesView> pieces, int most) {
+  std::vector<SeriesView> some;
+  for (SeriesView piece : pieces) {
     piece.steps = std::min(piece.steps, most);
     most -= piece.steps;
     some.push_back(piece);
@@ -19,17 +19,18 @@ std::string step_place(const std::string& name, int step) {
 }
 
 template <typename T>
-void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> pieces,
+void run_filter(const model::LearnedModel<T>& model, std::span<const SeriesView> pieces,
                 const RequestedMoments& wanted, ThreadTeam& team, const Sink& sink,
                 const std::function<std::string(int piece)>& name, const RunSettings& settings) {
-  const bool irregular = std::any_of(pieces.begin(), pieces.end(),
-                                     [](const Piece& piece) { return piece.dt_ratio != nullptr; });
+  const bool irregular = std::any_of(pieces.begin(), pieces.end(), [](const SeriesView& piece) {
+    return piece.dt_ratio != nullptr;
+  });
   WindowRun<heads::StateGroup<T>> run;
   run.model = model.inference_window();
   run.model.process_noise = settings.process_noise;
   if (settings.weights_given) run.model.robust = nullptr;
   run.wanted = wanted;
-  for (const Piece& piece : pieces) run.steps.push_back(piece.steps);
+  for (const SeriesView& piece : pieces) run.steps.push_back(piece.steps);
   run.prepare = [&](int steps, int lanes, heads::StateGroup<T>& group) {
     prepare_group(model, steps, lanes, irregular, group);
     if (pieces[0].weight != nullptr) prepare_weights(group);
@@ -52,10 +53,10 @@ void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> piec
   run_windows(run, team);
 }
 
-template void run_filter<float>(const model::LearnedModel<float>&, std::span<const Piece>,
+template void run_filter<float>(const model::LearnedModel<float>&, std::span<const SeriesView>,
                                 const RequestedMoments&, ThreadTeam&, const Sink&,
                                 const std::function<std::string(int)>&, const RunSettings&);
-template void run_filter<double>(const model::LearnedModel<double>&, std::span<const Piece>,
+template void run_filter<double>(const model::LearnedModel<double>&, std::span<const SeriesView>,
                                  const RequestedMoments&, ThreadTeam&, const Sink&,
                                  const std::function<std::string(int)>&, const RunSettings&);
 

@@ -17,7 +17,7 @@ namespace kalmia::infer {
 using Sink = std::function<void(int piece, int first, int count, const LaneMoments& moments)>;
 
 /// The first of the pieces' steps, `most` in all.
-std::vector<Piece> first_steps(std::span<const Piece> pieces, int most);
+std::vector<SeriesView> first_steps(std::span<const SeriesView> pieces, int most);
 
 /// What messages call a step of a piece, counted from 0.
 std::string step_place(const std::string& name, int step);
@@ -26,7 +26,7 @@ std::string step_place(const std::string& name, int step);
 /// the model's initial state. The likelihoods are always there. A piece that breaks down throws
 /// NumericalError; `name(piece)` says which it is.
 template <typename T>
-void run_filter(const model::LearnedModel<T>& model, std::span<const Piece> pieces,
+void run_filter(const model::LearnedModel<T>& model, std::span<const SeriesView> pieces,
                 const RequestedMoments& wanted, ThreadTeam& team, const Sink& sink,
                 const std::function<std::string(int piece)>& name,
                 const RunSettings& settings = {});

@@ -40,7 +40,7 @@ Measured ScaledData::measured(const double* y) const {
   return result;
 }
 
-Measured ScaledData::measured(const Stretch& stretch) const {
+Measured ScaledData::measured(const StepRange& stretch) const {
   Measured result;
   for (int k = stretch.begin; k < stretch.end; ++k) result.add(measured(at(stretch.series, k)));
   return result;

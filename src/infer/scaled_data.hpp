@@ -10,7 +10,7 @@
 namespace kalmia::infer {
 
 /// Steps begin..end-1 of a series.
-struct Stretch {
+struct StepRange {
   int series = 0;
   int begin = 0;
   int end = 0;
@@ -48,9 +48,10 @@ class ScaledData {
     return y_[static_cast<std::size_t>(series)].data() +
            static_cast<std::ptrdiff_t>(step) * meas_dim_;
   }
-  Piece piece(const Stretch& stretch) const {
-    Piece piece{at(stretch.series, stretch.begin), stretch.steps(),
-                dt_ratio(stretch.series, stretch.begin), inputs(stretch.series, stretch.begin)};
+  SeriesView view(const StepRange& stretch) const {
+    SeriesView piece{at(stretch.series, stretch.begin), stretch.steps(),
+                     dt_ratio(stretch.series, stretch.begin),
+                     inputs(stretch.series, stretch.begin)};
     piece.weight = weight(stretch.series, stretch.begin);
     return piece;
   }
@@ -75,14 +76,14 @@ class ScaledData {
   /// Some step is longer or shorter than usual.
   bool irregular() const { return irregular_; }
   /// A whole series.
-  Stretch series(int index) const {
+  StepRange series(int index) const {
     return {index, 0, static_cast<int>(y_[static_cast<std::size_t>(index)].size()) / meas_dim_};
   }
   int series_count() const { return static_cast<int>(y_.size()); }
   /// The measured values of one step, M numbers.
   Measured measured(const double* y) const;
   /// The measured values of a stretch.
-  Measured measured(const Stretch& stretch) const;
+  Measured measured(const StepRange& stretch) const;
 
  private:
   int meas_dim_;

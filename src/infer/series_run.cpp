@@ -126,8 +126,8 @@ std::vector<std::vector<int>> SeriesRun::chunks() const {
 
 void SeriesRun::for_each_pass(const RequestedMoments& wanted, const Take& take) {
   for (const std::vector<int>& chunk : chunks()) {
-    std::vector<Piece> pieces;
-    for (const int s : chunk) pieces.push_back(scaled_.piece(scaled_.series(s)));
+    std::vector<SeriesView> pieces;
+    for (const int s : chunk) pieces.push_back(scaled_.view(scaled_.series(s)));
     FilterPass pass = run_pass(model_, pieces, wanted, team_, [&](int piece) {
       return name(chunk[static_cast<std::size_t>(piece)]);
     });
@@ -135,9 +135,9 @@ void SeriesRun::for_each_pass(const RequestedMoments& wanted, const Take& take) 
   }
 }
 
-std::vector<Piece> SeriesRun::pieces_of(const std::vector<int>& series) const {
-  std::vector<Piece> pieces;
-  for (const int s : series) pieces.push_back(scaled_.piece(scaled_.series(s)));
+std::vector<SeriesView> SeriesRun::pieces_of(const std::vector<int>& series) const {
+  std::vector<SeriesView> pieces;
+  for (const int s : series) pieces.push_back(scaled_.view(scaled_.series(s)));
   return pieces;
 }
 

@@ -50,7 +50,7 @@ class SeriesRun {
 
  private:
   std::vector<std::vector<int>> chunks() const;
-  std::vector<Piece> pieces_of(const std::vector<int>& series) const;
+  std::vector<SeriesView> pieces_of(const std::vector<int>& series) const;
 
   const model::LearnedModel<float>& model_;
   const Dataset& data_;

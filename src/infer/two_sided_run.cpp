@@ -13,7 +13,7 @@ struct Segment {
   int first = 0, last = 0;
 };
 
-std::vector<Segment> segments_of(std::span<const Piece> pieces) {
+std::vector<Segment> segments_of(std::span<const SeriesView> pieces) {
   std::vector<Segment> all;
   for (int p = 0; p < static_cast<int>(pieces.size()); ++p) {
     const int steps = pieces[static_cast<std::size_t>(p)].steps;
@@ -48,7 +48,7 @@ double between(double a, double from_a, double b, double from_b) {
   return (a * from_b + b * from_a) / (from_a + from_b);
 }
 
-LaneWindow window_of(const model::LearnedModel<float>& model, const Piece& piece,
+LaneWindow window_of(const model::LearnedModel<float>& model, const SeriesView& piece,
                      const Segment& segment) {
   const auto M = static_cast<std::ptrdiff_t>(model.meas_dim());
   const auto U = static_cast<std::ptrdiff_t>(model.description().features.control_dim());
@@ -112,11 +112,12 @@ void fill_two_sided(const model::LearnedModel<float>& model, int lane, const Lan
   }
 }
 
-void run_two_sided(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+void run_two_sided(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                    const RequestedMoments& wanted, ThreadTeam& team, const Sink& sink,
                    const std::function<std::string(int piece)>& name) {
-  const bool irregular = std::any_of(pieces.begin(), pieces.end(),
-                                     [](const Piece& piece) { return piece.dt_ratio != nullptr; });
+  const bool irregular = std::any_of(pieces.begin(), pieces.end(), [](const SeriesView& piece) {
+    return piece.dt_ratio != nullptr;
+  });
   const std::vector<Segment> segments = segments_of(pieces);
   const auto segment = [&](int index) -> const Segment& {
     return segments[static_cast<std::size_t>(index)];

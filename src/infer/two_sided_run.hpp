@@ -29,7 +29,7 @@ inline constexpr int kMargin = 64;
 /// Smooths all pieces. `sink` takes segments of a piece, each step once: x_pred and P_pred are
 /// those of x[k] given all but y[k], x_filt and P_filt the smoothed state's. Throws NumericalError,
 /// naming the piece.
-void run_two_sided(const model::LearnedModel<float>& model, std::span<const Piece> pieces,
+void run_two_sided(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
                    const RequestedMoments& wanted, ThreadTeam& team, const Sink& sink,
                    const std::function<std::string(int piece)>& name);
 

@@ -1,7 +1,7 @@
 // What a caller of robust-inl.h sets and allocates.
 #pragma once
 
-#include "kalman/student_nodes.hpp"
+#include "kalman/student.hpp"
 #include "lanes/scratch.hpp"
 
 namespace kalmia::kalman {

@@ -1,7 +1,7 @@
 // What a caller of student_density-inl.h allocates.
 #pragma once
 
-#include "kalman/student_nodes.hpp"
+#include "kalman/student.hpp"
 #include "lanes/scratch.hpp"
 
 namespace kalmia::kalman {

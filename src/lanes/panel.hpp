@@ -35,4 +35,7 @@ constexpr int triangle_size(int n) { return n * (n + 1) / 2; }
 /// Position of entry (i, j), j <= i, in the packed lower triangle.
 constexpr int triangle_index(int i, int j) { return i * (i + 1) / 2 + j; }
 
+/// C = X, C += X or C -= X.
+enum class Put { Set, Add, Sub };
+
 }  // namespace kalmia::lanes

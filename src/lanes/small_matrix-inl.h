@@ -23,7 +23,7 @@
 #include <type_traits>
 
 #include "lanes/line-inl.h"
-#include "lanes/put.hpp"
+#include "lanes/panel.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::lanes::HWY_NAMESPACE {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "model/json_numbers.hpp"
+#include "base/json.hpp"
 
 namespace kalmia::model {
 namespace {

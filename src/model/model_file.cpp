@@ -6,12 +6,12 @@
 #include <limits>
 #include <utility>
 
+#include "base/json.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/version.hpp"
 #include "model/description_checks.hpp"
 #include "model/expert_json.hpp"
 #include "model/filters.hpp"
-#include "model/json_numbers.hpp"
 #include "model/tensor_file.hpp"
 
 namespace kalmia::model {

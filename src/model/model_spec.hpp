@@ -10,7 +10,6 @@
 #include "kalmia/fit_options.hpp"
 #include "model/noise.hpp"
 #include "model/smoothers.hpp"
-#include "model/tails.hpp"
 #include "nn/encoder.hpp"
 #include "prior/expert.hpp"
 

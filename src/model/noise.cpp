@@ -7,6 +7,7 @@
 
 #include "base/option_rules.hpp"
 #include "kalman/emission.hpp"
+#include "kalman/student.hpp"
 #include "kalmia/error.hpp"
 
 namespace kalmia::model {
@@ -18,13 +19,13 @@ struct NoiseWord {
   decltype(StatedNoise::value) value;
 };
 
-const NoiseWord kWords[] = {
+const NoiseWord kNoiseWords[] = {
     {"auto", "as noise_columns say, else learn", NoiseOfData{}},
     {"learn", "one variance for each channel", LearnedNoise{.full = false}},
     {"learn-full", "a covariance", LearnedNoise{.full = true}},
 };
 
-constexpr Choice kNumbers[] = {
+constexpr Choice kNoiseNumbers[] = {
     {"0.5", "a standard deviation"},
     {"0.5,0.3", "one for each channel"},
     {"0.25,0.1;0.1,0.3", "a covariance by rows"},
@@ -57,9 +58,9 @@ std::string channels(std::size_t count) {
 // "give a standard deviation (0.5), ..., learn or learn-full", and what may have been meant.
 std::string what_to_give(const std::string& wrong) {
   std::string text = "give ";
-  for (const Choice& each : kNumbers)
+  for (const Choice& each : kNoiseNumbers)
     text += std::string(each.meaning) + " (" + std::string(each.name) + "), ";
-  const std::vector<Choice> words = choices_in(std::span<const NoiseWord>(kWords));
+  const std::vector<Choice> words = choices_in(std::span<const NoiseWord>(kNoiseWords));
   return text + name_rule(wrong, words);
 }
 
@@ -126,14 +127,14 @@ NoiseCovariance covariance_of(const std::string& text, const std::vector<std::st
 }  // namespace
 
 std::vector<Choice> noise_forms() {
-  std::vector<Choice> forms = choices_in(std::span<const NoiseWord>(kWords));
-  forms.insert(forms.end(), std::begin(kNumbers), std::end(kNumbers));
+  std::vector<Choice> forms = choices_in(std::span<const NoiseWord>(kNoiseWords));
+  forms.insert(forms.end(), std::begin(kNoiseNumbers), std::end(kNoiseNumbers));
   return forms;
 }
 
 StatedNoise parse_noise(const std::string& text) {
-  const auto* word = std::ranges::find(kWords, std::string_view(text), &NoiseWord::name);
-  if (word != std::end(kWords)) return {text, word->value};
+  const auto* word = std::ranges::find(kNoiseWords, std::string_view(text), &NoiseWord::name);
+  if (word != std::end(kNoiseWords)) return {text, word->value};
   const std::vector<std::string> rows = split(text, ';');
   if (rows.size() == 1) return {text, deviations_of(text)};
   return {text, covariance_of(text, rows)};
@@ -157,6 +158,45 @@ NoiseSpec noise_of_channels(const StatedNoise& stated, int meas_dim) {
     return {NoiseSpec::Kind::Given, covariance(*given)};
   }
   return {NoiseSpec::Kind::LearnDiagonal, {}};
+}
+
+namespace {
+
+constexpr Range kDegrees{.least = 1, .largest = kalman::kLargestDegreesOfFreedom};
+
+struct TailsWord {
+  std::string_view name;
+  std::string_view meaning;
+  Tails value;
+};
+
+constexpr TailsWord kTailsWords[] = {
+    {"gaussian", "", GaussianTails{}},
+    {"learn", "degrees of freedom that are learned", LearnedTails{}},
+};
+
+constexpr Choice kTailsNumber = {"4", "degrees of freedom of Student's t"};
+
+std::vector<Choice> tails_words() { return choices_in(std::span<const TailsWord>(kTailsWords)); }
+
+}  // namespace
+
+std::vector<Choice> tails_forms() {
+  std::vector<Choice> forms = tails_words();
+  forms.push_back(kTailsNumber);
+  return forms;
+}
+
+Tails parse_tails(const std::string& text) {
+  const auto* word = std::ranges::find(kTailsWords, std::string_view(text), &TailsWord::name);
+  if (word != std::end(kTailsWords)) return word->value;
+  double value = 0;
+  const auto [end, error] = fast_float::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && kDegrees.holds(value))
+    return StudentTails{value};
+  throw ConfigError("tails = \"" + text + "\", but it must be " + alternatives(tails_words()) +
+                    ", or " + std::string(kTailsNumber.meaning) + " " + kDegrees.text() +
+                    did_you_mean(text, tails_words()));
 }
 
 }  // namespace kalmia::model

@@ -1,4 +1,4 @@
-// The measurement noise: as a user states it, and what it comes to for the data at hand.
+// The measurement noise: as a user states it, its tails, and what it comes to for the data at hand.
 #pragma once
 
 #include <string>
@@ -52,5 +52,22 @@ struct NoiseSpec {
 
 /// What was stated, for data of `meas_dim` channels. Throws ConfigError for another number of them.
 NoiseSpec noise_of_channels(const StatedNoise& stated, int meas_dim);
+
+struct GaussianTails {};
+struct StudentTails {
+  double degrees_of_freedom = 4;
+};
+/// Student's t with degrees of freedom that are learned.
+struct LearnedTails {};
+
+using Tails = std::variant<GaussianTails, StudentTails, LearnedTails>;
+
+inline bool is_gaussian(const Tails& tails) { return std::holds_alternative<GaussianTails>(tails); }
+
+/// `gaussian`, `learn` and the form of a number, with what they mean.
+std::vector<Choice> tails_forms();
+
+/// Reads ModelOptions::tails. Throws ConfigError.
+Tails parse_tails(const std::string& text);
 
 }  // namespace kalmia::model

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/json_nesting.hpp"
+#include "base/json.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/version.hpp"
 

@@ -5,7 +5,6 @@
 #include <hwy/foreach_target.h>
 
 #include "lanes/line-inl.h"
-#include "nn/adam_rule.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::nn::HWY_NAMESPACE {

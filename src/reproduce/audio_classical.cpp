@@ -1,14 +1,13 @@
-#include "reproduce/audio_classical.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "audio/quiet_frames.hpp"
+#include "audio/noise_power.hpp"
 #include "audio/sound_metrics.hpp"
 #include "audio/stft.hpp"
 #include "audio/whitening.hpp"
 #include "audio/wiener.hpp"
+#include "reproduce/audio_methods.hpp"
 #include "reproduce/supervised_noise.hpp"
 
 namespace kalmia::reproduction {

@@ -1,12 +1,11 @@
-#include "reproduce/audio_fitted.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "audio/whitening.hpp"
-#include "reproduce/fitted_task.hpp"
+#include "reproduce/audio_methods.hpp"
+#include "reproduce/tasks.hpp"
 
 namespace kalmia::reproduction {
 namespace {

@@ -1,5 +1,3 @@
-#include "reproduce/audio_gains.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "audio/two_part_filter.hpp"
 #include "audio/wiener.hpp"
 #include "base/atomic_file.hpp"
+#include "reproduce/audio_methods.hpp"
 
 namespace kalmia::reproduction {
 namespace {

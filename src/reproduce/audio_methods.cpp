@@ -3,9 +3,6 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
-#include "reproduce/audio_classical.hpp"
-#include "reproduce/audio_fitted.hpp"
-#include "reproduce/audio_gains.hpp"
 #include "reproduce/experiment.hpp"
 
 namespace kalmia::reproduction {

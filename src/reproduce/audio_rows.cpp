@@ -7,7 +7,7 @@
 
 #include "audio/sound_metrics.hpp"
 #include "base/threads.hpp"
-#include "reproduce/provenance.hpp"
+#include "reproduce/result_json.hpp"
 
 namespace kalmia::reproduction {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kalmia/reproduce_audio.hpp"
-#include "reproduce/audio_method.hpp"
+#include "reproduce/audio_methods.hpp"
 #include "reproduce/rows.hpp"
 
 namespace kalmia::reproduction {

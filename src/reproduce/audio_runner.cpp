@@ -8,7 +8,7 @@
 
 #include "base/threads.hpp"
 #include "reproduce/audio_rows.hpp"
-#include "reproduce/grid.hpp"
+#include "reproduce/experiment.hpp"
 
 namespace kalmia::reproduction {
 namespace {

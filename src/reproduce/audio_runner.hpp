@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "reproduce/audio_method.hpp"
+#include "reproduce/audio_methods.hpp"
 
 namespace kalmia::reproduction {
 

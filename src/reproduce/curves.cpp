@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reproduce/summary.hpp"
+#include "reproduce/rows.hpp"
 
 namespace kalmia::reproduction {
 namespace {

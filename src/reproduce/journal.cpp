@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/json_nesting.hpp"
+#include "base/json.hpp"
 
 namespace kalmia::reproduction {
 namespace {

@@ -1,13 +1,11 @@
-#include "reproduce/linear_methods.hpp"
-
 #include <algorithm>
 #include <limits>
 
 #include "kalmia/classical.hpp"
-#include "reproduce/classical_task.hpp"
-#include "reproduce/fitted_task.hpp"
+#include "reproduce/experiment.hpp"
 #include "reproduce/outcome.hpp"
 #include "reproduce/supervised_noise.hpp"
+#include "reproduce/tasks.hpp"
 #include "simulate/linear_motion.hpp"
 
 namespace kalmia::reproduction {

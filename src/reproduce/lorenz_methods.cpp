@@ -1,15 +1,13 @@
-#include "reproduce/lorenz_methods.hpp"
-
 #include <algorithm>
 #include <limits>
 
 #include "kalmia/classical.hpp"
-#include "reproduce/classical_task.hpp"
 #include "reproduce/exact_smoother.hpp"
+#include "reproduce/experiment.hpp"
 #include "reproduce/expert_function.hpp"
-#include "reproduce/fitted_task.hpp"
 #include "reproduce/outcome.hpp"
 #include "reproduce/supervised_noise.hpp"
+#include "reproduce/tasks.hpp"
 
 namespace kalmia::reproduction {
 namespace {

@@ -12,11 +12,10 @@
 #include "kalmia/option_rules.hpp"
 #include "reproduce/curves.hpp"
 #include "reproduce/outcome.hpp"
-#include "reproduce/provenance.hpp"
 #include "reproduce/result_json.hpp"
+#include "reproduce/rows.hpp"
 #include "reproduce/runner.hpp"
 #include "reproduce/smoother_check.hpp"
-#include "reproduce/summary.hpp"
 #include "simulate/linear_motion.hpp"
 
 namespace kalmia {

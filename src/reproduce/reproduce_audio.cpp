@@ -15,7 +15,7 @@
 #include "reproduce/audio_rows.hpp"
 #include "reproduce/audio_runner.hpp"
 #include "reproduce/experiment.hpp"
-#include "reproduce/provenance.hpp"
+#include "reproduce/result_json.hpp"
 
 namespace kalmia {
 namespace {

@@ -1,4 +1,4 @@
-// Rows as JSON and CSV.
+// Rows as JSON and CSV, and rows of several seeds in one.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -29,5 +29,11 @@ std::string csv_text(const std::string& text);
 /// The pieces of the trajectories side by side: `step`, then `<name>_<channel>` columns.
 std::string trajectories_csv(const std::vector<ReproduceTrajectory>& trajectories,
                              const std::vector<std::string>& channels);
+
+/// Median (the mean of the two in the middle), least and largest of the values that there are.
+ReproduceSpread spread_of(std::vector<double> values);
+
+/// One for each method and size of the rows, in their order.
+std::vector<ReproduceSummary> summarise(const std::vector<ReproduceRow>& rows);
 
 }  // namespace kalmia::reproduction

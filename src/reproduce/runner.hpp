@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "reproduce/grid.hpp"
+#include "reproduce/experiment.hpp"
 #include "reproduce/journal.hpp"
 
 namespace kalmia::reproduction {

@@ -12,7 +12,7 @@
 #include "base/random.hpp"
 #include "data/audio.hpp"
 #include "data/csv_rows.hpp"
-#include "data/file_bytes.hpp"
+#include "data/file.hpp"
 #include "data/text_number.hpp"
 #include "kalmia/error.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "infer/measurement_noise.hpp"
+#include "infer/measured_map.hpp"
 #include "kalmia/error.hpp"
 #include "study/scores.hpp"
 

@@ -134,7 +134,7 @@ Dataset stretches(const Dataset& data, const std::vector<HeldOut>& held_out) {
   Dataset result = data;
   result.series.clear();
   result.x_names.clear();
-  const auto rows = [](const std::vector<double>& all, int width, const Stretch& stretch) {
+  const auto rows = [](const std::vector<double>& all, int width, const StepRange& stretch) {
     if (all.empty()) return all;
     return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(stretch.begin) * width,
                                all.begin() + static_cast<std::ptrdiff_t>(stretch.end) * width);

@@ -11,12 +11,11 @@
 #include "train/fit_data.hpp"
 #include "train/fit_notes.hpp"
 #include "train/fit_options.hpp"
-#include "train/gap_trust.hpp"
-#include "train/iterated_noise.hpp"
 #include "train/member_smoothers.hpp"
 #include "train/members.hpp"
 #include "train/prior_choice.hpp"
 #include "train/summary.hpp"
+#include "train/use_settings.hpp"
 
 namespace kalmia {
 namespace {

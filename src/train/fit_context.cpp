@@ -4,7 +4,7 @@
 
 #include "base/random.hpp"
 #include "model/outliers.hpp"
-#include "train/noise_columns.hpp"
+#include "train/first_description.hpp"
 
 namespace kalmia::train {
 namespace {

@@ -1,6 +1,9 @@
 // What the stages of a fit read.
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/threads.hpp"
@@ -9,11 +12,38 @@
 #include "model/noise.hpp"
 #include "train/fit_data.hpp"
 #include "train/fit_options.hpp"
-#include "train/holdout.hpp"
 #include "train/noise_bound.hpp"
-#include "train/progress_report.hpp"
 
 namespace kalmia::train {
+
+/// What stages call now and then; false: training is to end.
+using Report = std::function<bool(FitProgress&)>;
+
+/// Passes on what stages report. It is all that changes while a fit runs: once the user's function
+/// has said no, the fit is stopped.
+class ProgressReport {
+ public:
+  /// An empty function is never asked, and never stops a fit.
+  explicit ProgressReport(std::function<bool(const FitProgress&)> progress)
+      : progress_(std::move(progress)) {}
+
+  /// Adds the time since the fit began. False: the fit is stopped.
+  bool operator()(FitProgress& now) {
+    now.seconds = seconds();
+    if (progress_ && !progress_(now)) stopped_ = true;
+    return !stopped_;
+  }
+
+  bool stopped() const { return stopped_; }
+  /// Since this object was made.
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::function<bool(const FitProgress&)> progress_;
+  Clock::time_point start_ = Clock::now();
+  bool stopped_ = false;
+};
 
 /// It is made once, at the start of a fit, and no stage changes it; but its threads work, and its
 /// report remembers whether the user has stopped the fit. All that it refers to must outlive it.

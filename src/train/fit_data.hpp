@@ -1,4 +1,5 @@
-// The data of a fit: checked, with their long steps cut up.
+// The data of a fit: checked, with long steps cut up, and divided into what is trained on and what
+// is held out.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,11 @@
 #include <vector>
 
 #include "kalmia/data.hpp"
+#include "model/channels.hpp"
 #include "model/drive.hpp"
 #include "model/even_steps.hpp"
 #include "model/model_spec.hpp"
+#include "train/training_data.hpp"
 
 namespace kalmia::train {
 
@@ -43,5 +46,22 @@ class FitData {
 
 /// Names in a message: "a, b", as names are printed; "none" if there are none.
 std::string name_list(const std::vector<std::string>& names);
+
+struct Holdout {
+  Split split;
+  double values = 0;  ///< measured in the training data, with what is held out of them
+  /// Too little data to hold any out: the static model is fitted to all of them, priors are
+  /// compared by Akaike's criterion, and networks are not tried. With validation data: too little
+  /// to train on.
+  bool little_data = false;
+
+  std::size_t training_steps() const { return total_steps(split.training); }
+  std::size_t held_out_steps() const;
+};
+
+/// Holds out the validation data, or TrainOptions::holdout of the data. `channels`: of the training
+/// data.
+Holdout choose_holdout(const FitData& data, const std::vector<model::ChannelStatistics>& channels,
+                       const TrainOptions& options);
 
 }  // namespace kalmia::train

@@ -1,15 +1,43 @@
-// Feeds the leak-free smoother's training windows: every lane walks backwards through the data,
-// window after window, and goes on where it left off.
+// The windows that a fused smoother is trained on: stretches of data with the filter's predictions
+// of them, and the lanes that are filled from these.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "base/threads.hpp"
-#include "train/fusion_data.hpp"
+#include "infer/filter_pass.hpp"
+#include "infer/fusion_run.hpp"
 #include "train/lane_feed.hpp"
+#include "train/training_data.hpp"
 
 namespace kalmia::train {
+
+/// Stretches of the data, with a share of the values hidden, and the filter's predictions of them.
+class FusionData {
+ public:
+  /// Long data are thinned out to kMostFusionSteps, whole stretches at a time.
+  FusionData(const model::LearnedModel<float>& model, const ScaledData& data,
+             std::vector<StepRange> stretches, double gaps, std::uint64_t seed, ThreadTeam& team);
+
+  int count() const { return static_cast<int>(stretches_.size()); }
+  const StepRange& stretch(int index) const { return stretches_[static_cast<std::size_t>(index)]; }
+  /// The place of this stretch among those that were given.
+  std::size_t given_index(int index) const { return static_cast<std::size_t>(index) * every_; }
+  infer::FusionView view(int index) const;
+  std::vector<infer::FusionView> views() const;
+  std::ptrdiff_t steps() const;
+
+ private:
+  int meas_dim_;
+  std::size_t every_ = 1;  // stretch that was given is kept
+  std::vector<StepRange> stretches_;
+  std::vector<std::vector<double>> y_;
+  std::vector<infer::SeriesView> pieces_;
+  infer::FilterPass pass_;
+};
+
+inline constexpr std::ptrdiff_t kMostFusionSteps = std::ptrdiff_t{1} << 19;
 
 /// Lanes start spread evenly over the data. A lane that comes to the beginning of a stretch goes on
 /// with the end of the next one.

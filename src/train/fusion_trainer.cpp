@@ -20,7 +20,7 @@ std::vector<double> distances(const model::LearnedModel<float>& model, const Fus
   std::vector<double> squares(static_cast<std::size_t>(N)), centre(squares), count(squares);
   const model::FeatureSpec& features = model.description().features;
   for (int p = 0; p < data.count(); ++p) {
-    const infer::FusionPiece piece = data.piece(p);
+    const infer::FusionView piece = data.view(p);
     for (int k = 0; k + 1 < piece.steps; ++k) {
       features.seen_centre(piece.y + static_cast<std::ptrdiff_t>(k + 1) * M, centre.data());
       for (std::size_t n = 0; n < centre.size(); ++n) {
@@ -63,8 +63,8 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
   }
 
  private:
-  static std::vector<Stretch> stretches(const Split& split) {
-    std::vector<Stretch> result;
+  static std::vector<StepRange> stretches(const Split& split) {
+    std::vector<StepRange> result;
     for (const HeldOut& each : split.held_out) result.push_back(each.stretch);
     return result;
   }
@@ -72,7 +72,7 @@ class FusionTrainee : public SmootherTrainee<FusionFeed> {
   double held_out_now() override {
     std::vector<double> nll(score_from_.size());
     infer::run_fusion(
-        model_, held_out_.pieces(), {}, team_,
+        model_, held_out_.views(), {}, team_,
         [&](int piece, int last, int count, const infer::LaneMoments& moments) {
           const auto p = static_cast<std::size_t>(piece);
           for (int j = 0; j < count && last - j >= score_from_[p]; ++j) nll[p] += moments.nll(j);

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "infer/two_sided_run.hpp"
-#include "infer/window_steps.hpp"
+#include "infer/window_run.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -61,7 +61,7 @@ FedWindow fill_groups(ThreadTeam& team, std::size_t groups,
 }
 
 LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
-                   std::vector<Stretch> training, const FeedOptions& options)
+                   std::vector<StepRange> training, const FeedOptions& options)
     : model_(model),
       data_(data),
       training_(std::move(training)),
@@ -69,7 +69,7 @@ LaneFeed::LaneFeed(const model::LearnedModel<float>& model, const ScaledData& da
       gap_windows_(
           !options.two_sided && model.minds_gaps() && options.gaps <= kRareGaps ? kGapWindows : 1) {
   std::ptrdiff_t total = 0;
-  for (const Stretch& stretch : training_) total += stretch.steps();
+  for (const StepRange& stretch : training_) total += stretch.steps();
   const int lanes = lanes_for(total, options.window, options.lanes);
   const bool many = static_cast<int>(training_.size()) >= 2 * lanes;
   std::size_t stretch = 0;
@@ -158,7 +158,7 @@ void LaneFeed::cut_window(int index, int lane, Cursor& cursor, FedWindow& part) 
   const auto row = [&](std::vector<double>& of, int k) {
     return of.data() + static_cast<std::ptrdiff_t>(k) * data_.meas_dim();
   };
-  const Stretch& stretch = training_[static_cast<std::size_t>(cursor.stretch)];
+  const StepRange& stretch = training_[static_cast<std::size_t>(cursor.stretch)];
   const int length = std::min(window_of(cursor), stretch.end - cursor.at);
   group.length[static_cast<std::size_t>(lane)] = length;
   group.fresh[static_cast<std::size_t>(lane)] = cursor.fresh ? 1 : 0;
@@ -186,9 +186,9 @@ void LaneFeed::cut_window(int index, int lane, Cursor& cursor, FedWindow& part) 
 }
 
 // What the networks read in a group's window. Where values are missing they read nothing in every
-// other window, for a model may turn out to do better so (gap_trust.hpp). In the others the filter
-// runs ahead, so that they read its predictions, as they will in use; no gradient goes through
-// these.
+// other window, for a model may turn out to do better so (use_settings.hpp). In the others the
+// filter runs ahead, so that they read its predictions, as they will in use; no gradient goes
+// through these.
 void LaneFeed::fill_features(int index) {
   heads::StateGroup<float>& group = groups_[static_cast<std::size_t>(index)];
   Cursor* cursors = cursors_.data() + index * group.lanes;

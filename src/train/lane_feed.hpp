@@ -52,7 +52,7 @@ class LaneFeed {
 
   /// `model` and `data` must outlive the feed.
   LaneFeed(const model::LearnedModel<float>& model, const ScaledData& data,
-           std::vector<Stretch> training, const FeedOptions& options);
+           std::vector<StepRange> training, const FeedOptions& options);
 
   std::span<heads::StateGroup<float>> groups() { return groups_; }
   int lanes() const { return static_cast<int>(cursors_.size()); }
@@ -90,7 +90,7 @@ class LaneFeed {
 
   const model::LearnedModel<float>& model_;
   const ScaledData& data_;
-  std::vector<Stretch> training_;
+  std::vector<StepRange> training_;
   FeedOptions options_;
   int gap_windows_ = 1;  // one window in so many has values hidden
   std::vector<Cursor> cursors_;

@@ -7,21 +7,62 @@
 #include <string>
 
 #include "infer/mixture.hpp"
+#include "infer/risk.hpp"
 #include "kalmia/error.hpp"
-#include "train/network_choice.hpp"
 #include "train/trainer.hpp"
 
 namespace kalmia::train {
+
+using infer::Risk;
+using infer::RiskOf;
+
+std::string against_networks(const model::LearnedModel<float>& fixed,
+                             const model::LearnedModel<float>& trained, const ScaledData& data,
+                             const Split& split, ThreadTeam& team) {
+  if (trained.description().tails == 0) return {};
+  const std::vector<infer::SeriesView> pieces = views_with_future(data, split.held_out);
+  std::vector<infer::ScoredSteps> counted;
+  for (const HeldOut& each : split.held_out)
+    counted.push_back({each.score_from - each.stretch.begin, each.stretch.steps()});
+  bool better = false;
+  const auto against = [&](RiskOf estimator, const char* what) -> std::string {
+    const Risk theirs = infer::estimated_risk(trained, pieces, counted, estimator, team);
+    const Risk before = infer::estimated_risk(fixed, pieces, counted, estimator, team);
+    better = better || theirs.error < before.error;
+    const double known_to = infer::difference_error(theirs, before);
+    if (!(theirs.error - before.error + kSure * known_to <= kNoWorse * before.claimed))
+      return fmt::format(
+          "the estimated error of {} is {:.4f} of the noise's variance with them, {:.4f} without, "
+          "and the difference is known to {:.4f}",
+          what, theirs.error, before.error, known_to);
+    const double expected = before.claimed + theirs.error - before.error;
+    if (!(expected <= kHonest * theirs.claimed))
+      return fmt::format(
+          "with them the bars of {} claim an error of {:.4f} of the noise's variance, but {:.4f} "
+          "is to be expected",
+          what, theirs.claimed, expected);
+    return {};
+  };
+  try {
+    std::string reason = against(RiskOf::Linearized, "smoothing");
+    if (reason.empty()) reason = against(RiskOf::Filtered, "filtering");
+    if (reason.empty() && !better) reason = "the estimated error is the same without them";
+    return reason;
+  } catch (const NumericalError& error) {
+    return std::string("they break down: ") + error.what();
+  }
+}
+
 namespace {
 
 // The engine's nll of every step of every held-out stretch, one after another.
 std::vector<double> step_nll(const model::LearnedModel<float>& model, const ScaledData& data,
                              const std::vector<HeldOut>& held_out, ThreadTeam& team) {
-  std::vector<infer::Piece> pieces;
+  std::vector<infer::SeriesView> pieces;
   std::vector<std::size_t> begin;
   std::size_t steps = 0;
   for (const HeldOut& each : held_out) {
-    pieces.push_back(data.piece(each.stretch));
+    pieces.push_back(data.view(each.stretch));
     begin.push_back(steps);
     steps += static_cast<std::size_t>(each.stretch.steps());
   }

@@ -64,10 +64,10 @@ struct Spectrum {
 // The training stretches' values, steps x M of each.
 using Values = std::vector<std::vector<double>>;
 
-Values values_of(const ScaledData& data, const std::vector<Stretch>& training) {
+Values values_of(const ScaledData& data, const std::vector<StepRange>& training) {
   const auto M = static_cast<std::ptrdiff_t>(data.meas_dim());
   Values values;
-  for (const Stretch& stretch : training) {
+  for (const StepRange& stretch : training) {
     std::vector<double>& own = values.emplace_back();
     for (int k = stretch.begin; k < stretch.end; ++k)
       own.insert(own.end(), data.at(stretch.series, k), data.at(stretch.series, k) + M);
@@ -124,8 +124,8 @@ Spectrum lowest_of(const Values& values, std::size_t M, const std::vector<int>& 
 
 }  // namespace
 
-NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training, bool full,
-                           bool outliers) {
+NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<StepRange>& training,
+                           bool full, bool outliers) {
   const int M = data.meas_dim();
   const auto width = static_cast<std::size_t>(M);
   Values values = values_of(data, training);

@@ -27,7 +27,7 @@ struct NoiseCeiling {
 ///
 /// With `outliers` (noise of heavy tails) they are replaced first (model/outliers). What is left is
 /// the noise without its outliers, which R stands for; where they stay in, the ceiling is higher.
-NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<Stretch>& training, bool full,
-                           bool outliers = false);
+NoiseCeiling noise_ceiling(const ScaledData& data, const std::vector<StepRange>& training,
+                           bool full, bool outliers = false);
 
 }  // namespace kalmia::train

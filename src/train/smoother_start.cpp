@@ -72,11 +72,11 @@ void clear_gain(const heads::Architecture& architecture, std::vector<float>& par
 
 std::vector<double> deviations_from_centre(const model::FeatureSpec& features,
                                            const std::vector<double>& R, const ScaledData& data,
-                                           const std::vector<Stretch>& training, bool two_sided) {
+                                           const std::vector<StepRange>& training, bool two_sided) {
   const auto M = static_cast<std::size_t>(features.meas_dim());
   std::vector<double> square(M), count(M);
   std::ptrdiff_t left = kMostSteps;
-  for (const Stretch& stretch : training) {
+  for (const StepRange& stretch : training) {
     for (int k = stretch.begin + 1; k + 1 < stretch.end && left > 0; ++k, --left)
       for (std::size_t c = 0; c < M; ++c) {
         const double before = data.at(stretch.series, k - 1)[c];

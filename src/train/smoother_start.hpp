@@ -14,7 +14,7 @@ namespace kalmia::train {
 /// the noise R (M x M). States that no channel measures have none: 0.
 std::vector<double> deviations_from_centre(const model::FeatureSpec& features,
                                            const std::vector<double>& R, const ScaledData& data,
-                                           const std::vector<Stretch>& training, bool two_sided);
+                                           const std::vector<StepRange>& training, bool two_sided);
 
 /// Starts the decoder's L at these standard deviations; a state that has none is as uncertain as
 /// before the first measurement.

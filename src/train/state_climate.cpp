@@ -155,9 +155,9 @@ void set_regression(const infer::FilterPass& pass, const Smoothed& states,
 }  // namespace
 
 model::StateClimate find_climate(const model::LearnedModel<float>& model, const ScaledData& data,
-                                 const std::vector<Stretch>& training, ThreadTeam& team) {
-  std::vector<infer::Piece> pieces;
-  for (const Stretch& stretch : training) pieces.push_back(data.piece(stretch));
+                                 const std::vector<StepRange>& training, ThreadTeam& team) {
+  std::vector<infer::SeriesView> pieces;
+  for (const StepRange& stretch : training) pieces.push_back(data.view(stretch));
   pieces = infer::first_steps(pieces, kMostSteps);
   infer::FilterPass pass;
   try {

@@ -17,6 +17,6 @@ namespace kalmia::train {
 ///
 /// Empty where smoothing breaks down, or no state stays where it is.
 model::StateClimate find_climate(const model::LearnedModel<float>& model, const ScaledData& data,
-                                 const std::vector<Stretch>& training, ThreadTeam& team);
+                                 const std::vector<StepRange>& training, ThreadTeam& team);
 
 }  // namespace kalmia::train

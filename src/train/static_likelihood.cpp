@@ -19,7 +19,7 @@ constexpr double kFurthest = 1e6;
 constexpr int kSearchSteps = 32;
 
 // The steps at the beginning of a segment that do not count.
-int uncounted(const prior::Expert& expert, const Stretch& segment) {
+int uncounted(const prior::Expert& expert, const StepRange& segment) {
   return expert.emission == nullptr || expert.linear ? 0
                                                      : std::min(kSearchSteps, segment.steps() / 2);
 }
@@ -27,9 +27,9 @@ int uncounted(const prior::Expert& expert, const Stretch& segment) {
 }  // namespace
 
 StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
-                                   const ScaledData& data, const std::vector<Stretch>& segments,
+                                   const ScaledData& data, const std::vector<StepRange>& segments,
                                    ThreadTeam& team, std::vector<double> small,
-                                   std::span<const infer::Piece> weighted, Constants constants)
+                                   std::span<const infer::SeriesView> weighted, Constants constants)
     : model_(model), noise_(noise), small_(std::move(small)) {
   const heads::Architecture& architecture = model.architecture();
   const int N = model.state_dim();
@@ -56,15 +56,15 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
   d_theta_.resize(parameters.size());
 }
 
-void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& segments,
-                            std::span<const infer::Piece> weighted) {
+void StaticLikelihood::fill(const ScaledData& data, const std::vector<StepRange>& segments,
+                            std::span<const infer::SeriesView> weighted) {
   const int count = static_cast<int>(segments.size());
   const int lanes = std::min(engine::kGroupLanes, lanes::padded_lanes(count));
   int longest = 1;
-  const auto counted = [&](const Stretch& s) {
+  const auto counted = [&](const StepRange& s) {
     return data.measured({s.series, s.begin + uncounted(model_.expert(), s), s.end});
   };
-  for (const Stretch& segment : segments) {
+  for (const StepRange& segment : segments) {
     longest = std::max(longest, segment.steps());
     measured_.add(counted(segment));
   }
@@ -75,8 +75,8 @@ void StaticLikelihood::fill(const ScaledData& data, const std::vector<Stretch>& 
     if (data.weighted() || !weighted.empty()) infer::prepare_weights(group);
     for (int lane = 0; lane < std::min(lanes, count - first); ++lane) {
       const auto s = static_cast<std::size_t>(first + lane);
-      const Stretch& segment = segments[s];
-      const infer::Piece piece = weighted.empty() ? data.piece(segment) : weighted[s];
+      const StepRange& segment = segments[s];
+      const infer::SeriesView piece = weighted.empty() ? data.view(segment) : weighted[s];
       group.length[static_cast<std::size_t>(lane)] = segment.steps();
       if (all) measured_.add(data.measured(segment));
       const int skipped = all ? 0 : uncounted(model_.expert(), segment);

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "engine/batch.hpp"
-#include "train/bounded_variable.hpp"
-#include "train/noise_factor.hpp"
 #include "train/training_data.hpp"
+#include "train/variables.hpp"
 
 namespace kalmia::train {
 
@@ -38,8 +37,8 @@ class StaticLikelihood {
   /// weights of their own, which then are all there is to weigh (infer::RunSettings); empty: the
   /// data's. All must outlive this object.
   StaticLikelihood(model::LearnedModel<double>& model, const NoiseFactor& noise,
-                   const ScaledData& data, const std::vector<Stretch>& segments, ThreadTeam& team,
-                   std::vector<double> small, std::span<const infer::Piece> weighted = {},
+                   const ScaledData& data, const std::vector<StepRange>& segments, ThreadTeam& team,
+                   std::vector<double> small, std::span<const infer::SeriesView> weighted = {},
                    Constants constants = Constants::Learned);
 
   /// The variables of the model as it stands, but with an L that is `ratio` times as large.
@@ -61,8 +60,8 @@ class StaticLikelihood {
     BoundedVariable variable;
     double centre = 0, prior_std = 0;
   };
-  void fill(const ScaledData& data, const std::vector<Stretch>& segments,
-            std::span<const infer::Piece> weighted);
+  void fill(const ScaledData& data, const std::vector<StepRange>& segments,
+            std::span<const infer::SeriesView> weighted);
 
   model::LearnedModel<double>& model_;
   const NoiseFactor& noise_;

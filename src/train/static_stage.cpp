@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "infer/student_weights.hpp"
+#include "infer/refine.hpp"
 #include "kalman/classical/batch.hpp"
 #include "kalmia/error.hpp"
 #include "model/state_size.hpp"
 #include "nn/softplus.hpp"
 #include "train/bfgs.hpp"
 #include "train/noise_ceiling.hpp"
-#include "train/noise_factor.hpp"
+#include "train/variables.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -55,24 +55,24 @@ constexpr double kClearlyLess = 1e-3;
 constexpr int kIterations = 150;
 constexpr int kIterationsPerVariable = 4;
 
-int steps_of(const std::vector<Stretch>& stretches) {
+int steps_of(const std::vector<StepRange>& stretches) {
   int steps = 0;
-  for (const Stretch& each : stretches) steps += each.steps();
+  for (const StepRange& each : stretches) steps += each.steps();
   return steps;
 }
 
 // Every so many of the segments that there are at most about `steps` steps in them.
-std::vector<Stretch> thinned(const std::vector<Stretch>& segments, int steps) {
+std::vector<StepRange> thinned(const std::vector<StepRange>& segments, int steps) {
   const auto every = static_cast<std::size_t>((steps_of(segments) + steps - 1) / steps);
-  std::vector<Stretch> some;
+  std::vector<StepRange> some;
   for (std::size_t i = 0; i < segments.size(); i += std::max<std::size_t>(every, 1))
     some.push_back(segments[i]);
   return some;
 }
 
-std::vector<Stretch> segments_of(const std::vector<Stretch>& training) {
-  std::vector<Stretch> all;
-  for (const Stretch& stretch : training)
+std::vector<StepRange> segments_of(const std::vector<StepRange>& training) {
+  std::vector<StepRange> all;
+  for (const StepRange& stretch : training)
     for (int from = stretch.begin; from < stretch.end; from += kSegment)
       all.push_back({stretch.series, from, std::min(stretch.end, from + kSegment)});
   return thinned(all, kMostSteps);
@@ -251,12 +251,12 @@ void take(const model::LearnedModel<double>& model, StaticResult& result) {
 // they had: weights that follow each of them would take what the process noise has to explain.
 class SmoothedWeights {
  public:
-  SmoothedWeights(const ScaledData& data, const std::vector<Stretch>& segments, ThreadTeam& team)
+  SmoothedWeights(const ScaledData& data, const std::vector<StepRange>& segments, ThreadTeam& team)
       : team_(team) {
-    for (const Stretch& segment : segments) pieces_.push_back(data.piece(segment));
+    for (const StepRange& segment : segments) pieces_.push_back(data.view(segment));
   }
 
-  std::span<const infer::Piece> pieces() const { return weighted_; }
+  std::span<const infer::SeriesView> views() const { return weighted_; }
 
   void update(const model::LearnedModel<float>& model) {
     const auto name = [](int) { return std::string("the data"); };
@@ -282,7 +282,7 @@ class SmoothedWeights {
 
  private:
   ThreadTeam& team_;
-  std::vector<infer::Piece> pieces_, weighted_;
+  std::vector<infer::SeriesView> pieces_, weighted_;
   std::vector<double> weights_;
 };
 
@@ -317,7 +317,7 @@ template std::unique_ptr<model::LearnedModel<double>> StaticResult::with_network
 StaticResult begin_static(const model::ModelDescription& description,
                           const std::vector<model::ChannelStatistics>& channels,
                           const model::NoiseSpec& noise, const ScaledData& data,
-                          const std::vector<Stretch>& training) {
+                          const std::vector<StepRange>& training) {
   const bool full = noise.kind == model::NoiseSpec::Kind::LearnFull;
   return starting_point(description, channels, noise,
                         noise_ceiling(data, training, full, description.tails > 0).R);
@@ -326,7 +326,7 @@ StaticResult begin_static(const model::ModelDescription& description,
 StaticResult fit_static(const model::ModelDescription& description,
                         const std::vector<model::ChannelStatistics>& channels,
                         const model::NoiseSpec& noise, const ScaledData& data,
-                        const std::vector<Stretch>& training, ThreadTeam& team,
+                        const std::vector<StepRange>& training, ThreadTeam& team,
                         const StaticOptions& options) {
   const bool full = noise.kind == model::NoiseSpec::Kind::LearnFull;
   const NoiseCeiling ceiling = noise_ceiling(data, training, full, description.tails > 0);
@@ -334,7 +334,7 @@ StaticResult fit_static(const model::ModelDescription& description,
   const StaticResult start = result;
   const auto model = result.alone<double>();
   const NoiseFactor factor(noise.kind, data.meas_dim(), result.noise_floor);
-  const std::vector<Stretch> segments = segments_of(training);
+  const std::vector<StepRange> segments = segments_of(training);
   const std::vector<double> small = small_noise(start, options.small_noise);
   StaticLikelihood likelihood(*model, factor, data, segments, team, small, {}, options.constants);
   std::vector<double> x = likelihood.start();
@@ -376,7 +376,7 @@ StaticResult fit_static(const model::ModelDescription& description,
         take(*model, result);
         weights.update(*result.alone<float>());
         given = std::make_unique<StaticLikelihood>(*model, factor, data, segments, team, small,
-                                                   weights.pieces(), options.constants);
+                                                   weights.views(), options.constants);
       }
       fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);
     }

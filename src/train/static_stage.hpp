@@ -54,7 +54,7 @@ struct StaticOptions {
 StaticResult begin_static(const model::ModelDescription& description,
                           const std::vector<model::ChannelStatistics>& channels,
                           const model::NoiseSpec& noise, const ScaledData& data,
-                          const std::vector<Stretch>& training);
+                          const std::vector<StepRange>& training);
 
 /// Fits the static model of `description` (whose network sizes do not matter) to the training
 /// stretches. Long data are thinned out to 2^16 steps, evenly. Throws NumericalError if the
@@ -62,7 +62,7 @@ StaticResult begin_static(const model::ModelDescription& description,
 StaticResult fit_static(const model::ModelDescription& description,
                         const std::vector<model::ChannelStatistics>& channels,
                         const model::NoiseSpec& noise, const ScaledData& data,
-                        const std::vector<Stretch>& training, ThreadTeam& team,
+                        const std::vector<StepRange>& training, ThreadTeam& team,
                         const StaticOptions& options = {});
 
 }  // namespace kalmia::train

@@ -9,11 +9,11 @@
 namespace kalmia::train {
 
 double fit_tails(const model::LearnedModel<float>& model, const ScaledData& data,
-                 const std::vector<Stretch>& stretches, ThreadTeam& team) {
+                 const std::vector<StepRange>& stretches, ThreadTeam& team) {
   const int N = model.state_dim();
   const auto M = static_cast<std::size_t>(model.meas_dim());
-  std::vector<infer::Piece> pieces;
-  for (const Stretch& stretch : stretches) pieces.push_back(data.piece(stretch));
+  std::vector<infer::SeriesView> pieces;
+  for (const StepRange& stretch : stretches) pieces.push_back(data.view(stretch));
   const infer::FilterPass pass =
       infer::run_pass(model, pieces, {.predicted = true}, team, [](int) { return "the data"; });
   std::vector<double> squares, y(M), H = model.expert().H;

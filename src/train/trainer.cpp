@@ -7,8 +7,8 @@
 #include "engine/batch.hpp"
 #include "train/gradient_trainee.hpp"
 #include "train/lane_feed.hpp"
-#include "train/noise_factor.hpp"
 #include "train/smoother_start.hpp"
+#include "train/variables.hpp"
 
 namespace kalmia::train {
 namespace {

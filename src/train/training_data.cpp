@@ -23,9 +23,9 @@ void hold_out(int s, int from, int steps, std::vector<HeldOut>& held_out) {
 
 }  // namespace
 
-std::size_t total_steps(const std::vector<Stretch>& stretches) {
+std::size_t total_steps(const std::vector<StepRange>& stretches) {
   std::size_t steps = 0;
-  for (const Stretch& each : stretches) steps += static_cast<std::size_t>(each.steps());
+  for (const StepRange& each : stretches) steps += static_cast<std::size_t>(each.steps());
   return steps;
 }
 
@@ -80,13 +80,13 @@ Split split_series(const std::vector<int>& lengths, int first_held_out) {
   return split;
 }
 
-std::vector<infer::Piece> pieces_with_future(const ScaledData& data,
-                                             const std::vector<HeldOut>& held_out) {
-  std::vector<infer::Piece> pieces;
+std::vector<infer::SeriesView> views_with_future(const ScaledData& data,
+                                                 const std::vector<HeldOut>& held_out) {
+  std::vector<infer::SeriesView> pieces;
   for (const HeldOut& each : held_out) {
-    Stretch stretch = each.stretch;
+    StepRange stretch = each.stretch;
     stretch.end = std::min(data.series(stretch.series).end, stretch.end + infer::kMargin);
-    pieces.push_back(data.piece(stretch));
+    pieces.push_back(data.view(stretch));
   }
   return pieces;
 }
@@ -94,10 +94,10 @@ std::vector<infer::Piece> pieces_with_future(const ScaledData& data,
 template <typename T>
 double held_out_loss(const model::LearnedModel<T>& model, const ScaledData& data,
                      const std::vector<HeldOut>& held_out, ThreadTeam& team) {
-  std::vector<infer::Piece> pieces;
+  std::vector<infer::SeriesView> pieces;
   Measured measured;
   for (const HeldOut& each : held_out) {
-    pieces.push_back(data.piece(each.stretch));
+    pieces.push_back(data.view(each.stretch));
     measured.add(data.measured({each.stretch.series, each.score_from, each.stretch.end}));
   }
   std::vector<double> nll(held_out.size());

@@ -10,24 +10,24 @@ namespace kalmia::train {
 
 using infer::Measured;
 using infer::ScaledData;
-using infer::Stretch;
+using infer::StepRange;
 
 /// A stretch to be filtered, of which only the steps from `score_from` on count: the filter has
 /// settled by then.
 struct HeldOut {
-  Stretch stretch;
+  StepRange stretch;
   int score_from = 0;
 };
 
 /// How a data set is divided. Held out are whole series where there are at least kManySeries of
 /// them and none has more than kLongestShare of the steps, else the end of each.
 struct Split {
-  std::vector<Stretch> training;
+  std::vector<StepRange> training;
   std::vector<HeldOut> held_out;
 };
 
 /// Time steps of all stretches.
-std::size_t total_steps(const std::vector<Stretch>& stretches);
+std::size_t total_steps(const std::vector<StepRange>& stretches);
 
 inline constexpr int kManySeries = 10;
 inline constexpr double kLongestShare = 0.25;
@@ -44,8 +44,8 @@ Split split_series(const std::vector<int>& lengths, int first_held_out);
 
 /// The held-out stretches with as much of what follows as smoothers need to have settled at their
 /// ends. It is read, as it will be in use, but should not count.
-std::vector<infer::Piece> pieces_with_future(const ScaledData& data,
-                                             const std::vector<HeldOut>& held_out);
+std::vector<infer::SeriesView> views_with_future(const ScaledData& data,
+                                                 const std::vector<HeldOut>& held_out);
 
 /// Mean negative log-likelihood of a held-out measured value, in the user's units (nats).
 template <typename T>

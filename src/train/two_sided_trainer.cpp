@@ -25,8 +25,8 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
                   const FitSpec& spec, ThreadTeam& team)
       : SmootherTrainee(model, team),
         held_out_(split.held_out),
-        pieces_(pieces_with_future(data, held_out_)) {
-    for (const Stretch& each : split.training)
+        pieces_(views_with_future(data, held_out_)) {
+    for (const StepRange& each : split.training)
       training_steps_ += static_cast<std::size_t>(each.steps());
     for (const HeldOut& each : held_out_)
       measured_.add(data.measured({each.stretch.series, each.score_from, each.stretch.end}));
@@ -59,9 +59,9 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
   // Of all steps, in turns: the first, kBlindEvery later another, and so on; then the second ...
   void add_blind_nll(int turn, std::vector<double>& nll) {
     const auto M = static_cast<std::ptrdiff_t>(model_.meas_dim());
-    std::vector<infer::Piece> pieces = pieces_;
+    std::vector<infer::SeriesView> pieces = pieces_;
     std::vector<std::vector<double>> shown;
-    for (infer::Piece& piece : pieces) {
+    for (infer::SeriesView& piece : pieces) {
       shown.emplace_back(piece.y, piece.y + piece.steps * M);
       for (std::ptrdiff_t k = turn; k < piece.steps; k += kBlindEvery)
         std::fill_n(shown.back().begin() + k * M, M, std::numeric_limits<double>::quiet_NaN());
@@ -71,7 +71,7 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
   }
 
   // Adds the nll of the steps first, first + stride, ... of each piece that count.
-  void add_nll(std::span<const infer::Piece> pieces, int first, int stride,
+  void add_nll(std::span<const infer::SeriesView> pieces, int first, int stride,
                std::vector<double>& nll) {
     infer::run_two_sided(
         model_, pieces, {}, team_,
@@ -95,7 +95,7 @@ class TwoSidedTrainee : public SmootherTrainee<LaneFeed> {
   }
 
   std::vector<HeldOut> held_out_;
-  std::vector<infer::Piece> pieces_;  // the same, with what follows
+  std::vector<infer::SeriesView> pieces_;  // the same, with what follows
   Measured measured_;
   std::size_t training_steps_ = 0;
 };

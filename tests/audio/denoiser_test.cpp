@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "audio/quiet_frames.hpp"
+#include "audio/noise_power.hpp"
 #include "audio/sound_cases.hpp"
 #include "audio/sound_metrics.hpp"
 #include "kalmia/error.hpp"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "audio/quiet_frames.hpp"
+#include "audio/noise_power.hpp"
 #include "audio/sound_cases.hpp"
 #include "kalmia/error.hpp"
 #include "model/tensor_file.hpp"

@@ -7,7 +7,6 @@
 #include <numbers>
 
 #include "audio/noise_power.hpp"
-#include "audio/quiet_frames.hpp"
 #include "audio/sound_cases.hpp"
 #include "audio/sound_metrics.hpp"
 #include "audio/wiener.hpp"

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "audio/quiet_frames.hpp"
 #include "audio/sound_cases.hpp"
 
 namespace kalmia::test {

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "audio/quiet_frames.hpp"
+#include "audio/noise_power.hpp"
 #include "audio/sound_cases.hpp"
 
 namespace kalmia::test {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "audio/quiet_frames.hpp"
+#include "audio/noise_power.hpp"
 #include "audio/sound_cases.hpp"
 #include "audio/wiener.hpp"
 

@@ -5,7 +5,6 @@
 #include <Eigen/Dense>
 
 #include "audio/noise_power.hpp"
-#include "audio/quiet_frames.hpp"
 #include "audio/sound_cases.hpp"
 #include "audio/sound_metrics.hpp"
 #include "audio/wiener.hpp"

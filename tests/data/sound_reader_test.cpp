@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/sound_writer.hpp"
-#include "data/wav_header.hpp"
+#include "data/wav.hpp"
 #include "kalmia/error.hpp"
 #include "support/scratch_folder.hpp"
 

@@ -34,7 +34,7 @@ class FilterPassTest : public testing::Test {
       for (int i = 0; i < 2 * steps; ++i)
         y.push_back(random.uniform() < 0.2 ? std::nan("") : 80 * random.normal());
     }
-    std::vector<Piece> pieces;
+    std::vector<SeriesView> pieces;
     for (const auto& y : y_) pieces.push_back({y.data(), static_cast<int>(y.size() / 2)});
     return run_pass(*model_, pieces, wanted, team_, piece_name);
   }
@@ -163,7 +163,7 @@ TEST(FilterPass, APredictionThatRunsAwayInAGapIsAnError) {
   const auto model = test::lorenz_case().make<float>();
   std::vector<double> y(3 * 100, std::nan(""));
   y[0] = y[1] = y[2] = 1e6;
-  const Piece pieces[] = {{y.data(), 0}, {y.data(), 100}};
+  const SeriesView pieces[] = {{y.data(), 0}, {y.data(), 100}};
   ThreadTeam team(1);
   const std::string message = message_of<NumericalError>([&] {
     run_pass(*model, pieces, {false, true, false}, team, piece_name);

@@ -44,20 +44,20 @@ struct FusedSeries {
     }
     return all;
   }
-  std::vector<infer::Piece> pieces() const {
-    std::vector<infer::Piece> all;
+  std::vector<infer::SeriesView> views() const {
+    std::vector<infer::SeriesView> all;
     for (const auto& each : y) all.push_back({each.data(), static_cast<int>(each.size() / 2)});
     return all;
   }
-  infer::FusionPiece piece(int s) const {
+  infer::FusionView view(int s) const {
     const FilterResult& r = pass.moments;
     const std::vector<double>& values = y[static_cast<std::size_t>(s)];
     return {values.data(), r.predicted.mean.data() + kalman::row_at(r, s, 0, 4),
             r.predicted.covariance.data() + kalman::row_at(r, s, 0, 16),
             static_cast<int>(values.size() / 2)};
   }
-  std::vector<infer::FusionPiece> fusion_pieces() const {
-    std::vector<infer::FusionPiece> all;
+  std::vector<infer::FusionView> fusion_pieces() const {
+    std::vector<infer::FusionView> all;
     for (int s = 0; s < static_cast<int>(y.size()); ++s) all.push_back(piece(s));
     return all;
   }
@@ -72,10 +72,10 @@ struct FusedResult {
   };
   std::vector<Series> series;
 
-  FusedResult(const model::LearnedModel<float>& model,
-              const std::vector<infer::FusionPiece>& pieces, int threads = 1) {
+  FusedResult(const model::LearnedModel<float>& model, const std::vector<infer::FusionView>& pieces,
+              int threads = 1) {
     constexpr int N = 4;
-    for (const infer::FusionPiece& piece : pieces) {
+    for (const infer::FusionView& piece : pieces) {
       const auto K = static_cast<std::size_t>(piece.steps);
       series.push_back({std::vector<double>(K * N),
                         std::vector<double>(K * N * N),

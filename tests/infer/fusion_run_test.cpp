@@ -10,7 +10,7 @@
 namespace kalmia::test {
 namespace {
 
-using infer::FusionPiece;
+using infer::FusionView;
 
 constexpr int N = 4, M = 2;
 
@@ -23,7 +23,7 @@ std::vector<int> many_lengths() {
 TEST(FusionRun, ManyPiecesGiveWhatEachGivesAlone) {
   const auto model = fused_model(51);
   const FusedSeries data(*model, many_lengths(), 52);
-  const std::vector<FusionPiece> pieces = data.fusion_pieces();
+  const std::vector<FusionView> pieces = data.fusion_pieces();
   const FusedResult one(*model, pieces, 1), two(*model, pieces, 2);
   for (std::size_t s = 0; s < pieces.size(); ++s) {
     SCOPED_TRACE("piece " + std::to_string(s));
@@ -51,7 +51,7 @@ TEST(FusionRun, MatchesTheNaiveComputation) {
   naive.H = Eigen::Map<const RowMajor>(model->emission().H().data(), M, N);
   naive.R = Eigen::Map<const RowMajor>(model->emission().R().data(), M, M);
   for (int s = 0; s < 3; ++s) {
-    const FusionPiece piece = data.piece(s);
+    const FusionView piece = data.view(s);
     reference::ModelSequence sequence;
     std::vector<reference::Gaussian> prior;
     std::vector<double> last(M, std::nan(""));
@@ -138,9 +138,9 @@ TEST(FusionRun, ReadsTheFutureAlone) {
   FusedSeries data(*model, {kSteps}, 58);
   const FusedResult::Series plain = FusedResult(*model, data.fusion_pieces()).series[0];
   EXPECT_TRUE(same_bits(step_of(plain.x_fused, kSteps - 1, N),
-                        std::span(data.piece(0).x_pred + (kSteps - 1) * N, N)));
+                        std::span(data.view(0).x_pred + (kSteps - 1) * N, N)));
   EXPECT_TRUE(same_bits(step_of(plain.P_fused, kSteps - 1, N * N),
-                        std::span(data.piece(0).P_pred + (kSteps - 1) * N * N, N * N)));
+                        std::span(data.view(0).P_pred + (kSteps - 1) * N * N, N * N)));
   for (int i = 0; i < kAt * M; ++i) data.y[0][static_cast<std::size_t>(i)] = 5;
   const FusedResult::Series other = FusedResult(*model, data.fusion_pieces()).series[0];
   for (int k = 0; k < kSteps; ++k) {
@@ -179,7 +179,7 @@ TEST(FusePass, SetsTheSmoothedMomentsOfEverySeries) {
   const auto model = fused_model(61);
   FusedSeries data(*model, {70, 0, 3, 129}, 62);
   ThreadTeam team(2);
-  infer::smooth_by_networks(*model, data.pieces(), data.pass, team,
+  infer::smooth_by_networks(*model, data.views(), data.pass, team,
                             [](int p) { return std::to_string(p); });
   const FusedResult expected(*model, data.fusion_pieces());
   const FilterResult& r = data.pass.moments;
@@ -241,9 +241,9 @@ struct DrivenPieces {
     }
   }
   std::vector<double> smoothed() const {
-    const FusionPiece piece{y.data(),        x_pred.data(),
-                            P_pred.data(),   static_cast<int>(dt_ratio.size()),
-                            dt_ratio.data(), u.data()};
+    const FusionView piece{y.data(),        x_pred.data(),
+                           P_pred.data(),   static_cast<int>(dt_ratio.size()),
+                           dt_ratio.data(), u.data()};
     std::vector<double> x(x_pred.size());
     ThreadTeam team(1);
     infer::run_fusion(

@@ -139,7 +139,7 @@ TEST_F(DrivenLaneFill, LengthsAndInputsOfTheStepReachMapAndNetworks) {
   EXPECT_EQ(group_.dt.size(), static_cast<std::size_t>(kSteps * kLanes));
   EXPECT_EQ(group_.u.size(), static_cast<std::size_t>(kSteps * 2 * kLanes));
   const double y[] = {60, 61, 62}, ratio[] = {1, 3, 0.25}, u[] = {5, -1, 7, -3, 100, 100};
-  const Piece piece{y, 3, ratio, u};
+  const SeriesView piece{y, 3, ratio, u};
   for (int k = 0; k < 3; ++k)
     fill_step<float>(*model_, k, kLane, piece, k, memory_, nullptr, group_);
   // The map is in physical units: lengths in units of time. Inputs of the step before act.
@@ -160,7 +160,7 @@ TEST_F(DrivenLaneFill, LengthsAndInputsOfTheStepReachMapAndNetworks) {
   EXPECT_EQ(at(group_.input_fwd, 6, 2, 5), -2);
   // Without lengths, each is the usual one.
   prepare_group(*model_, kSteps, kLanes, true, group_);
-  fill_step<float>(*model_, 1, kLane, Piece{y, 3, nullptr, u}, 1, memory_, nullptr, group_);
+  fill_step<float>(*model_, 1, kLane, SeriesView{y, 3, nullptr, u}, 1, memory_, nullptr, group_);
   EXPECT_EQ(at(group_.dt, 1, 1, 0), 0.5);
   EXPECT_EQ(at(group_.input_fwd, 6, 1, 3), 0);
 }

@@ -46,8 +46,8 @@ TEST(Leak, IsTheMeanDerivativeOfAPredictionByItsMeasurement) {
     const auto model = smoother(1, kind);
     strengthen(*model);
     std::vector<double> y = random_values(K, 0.2);
-    const infer::Piece piece{y.data(), K};
-    const std::span<const infer::Piece> pieces(&piece, 1);
+    const infer::SeriesView piece{y.data(), K};
+    const std::span<const infer::SeriesView> pieces(&piece, 1);
     double sum = 0, count = 0;
     for (std::size_t k = 0; k < K; ++k) {
       if (std::isnan(y[k])) continue;
@@ -74,7 +74,7 @@ TEST(Leak, OfFusedAndRecurrentSmoothersIsNone) {
   for (const SmootherKind kind : {SmootherKind::Fused, SmootherKind::Recurrent}) {
     const auto model = smoother(2, kind);
     const std::vector<double> y = random_values(2 * K, 0.1);
-    const infer::Piece piece{y.data(), K};
+    const infer::SeriesView piece{y.data(), K};
     // What is left is what the other moved values do, whose signs are random.
     EXPECT_NEAR(infer::measure_leak(*model, std::span(&piece, 1), team), 0, 1e-4)
         << smoother_name(kind);
@@ -85,7 +85,7 @@ TEST(Leak, OfNothingMeasuredIsNotANumber) {
   ThreadTeam team(1);
   const auto model = smoother(1, SmootherKind::Recursive);
   const std::vector<double> y(100, std::nan(""));
-  const infer::Piece piece{y.data(), 100};
+  const infer::SeriesView piece{y.data(), 100};
   EXPECT_TRUE(std::isnan(infer::measure_leak(*model, std::span(&piece, 1), team)));
   EXPECT_TRUE(std::isnan(infer::measure_leak(*model, {}, team)));
 }
@@ -93,7 +93,7 @@ TEST(Leak, OfNothingMeasuredIsNotANumber) {
 TEST(Leak, DoesNotDependOnThreads) {
   const auto model = smoother(2, SmootherKind::Recursive);
   const std::vector<double> y = random_values(2 * 900, 0.1);
-  const infer::Piece piece{y.data(), 900};
+  const infer::SeriesView piece{y.data(), 900};
   ThreadTeam one(1), two(2);
   EXPECT_EQ(infer::measure_leak(*model, std::span(&piece, 1), one),
             infer::measure_leak(*model, std::span(&piece, 1), two));

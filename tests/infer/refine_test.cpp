@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "infer/infer_cases.hpp"
-#include "infer/student_weights.hpp"
 #include "kalman/classical/batch.hpp"
 #include "support/joint_posterior.hpp"
 
@@ -43,7 +42,7 @@ class RefineTest : public testing::Test {
   static constexpr std::size_t kOutlier = 41, kMissing = 14;
   std::unique_ptr<model::LearnedModel<float>> model_;
   std::vector<double> y_;
-  std::vector<Piece> pieces_;
+  std::vector<SeriesView> pieces_;
   ThreadTeam team_{1};
 };
 
@@ -216,9 +215,9 @@ class BentModel {
   // Refines until nothing moves; then the most likely trajectory is where it was.
   void expect_most_likely(double weight) {
     const std::vector<double> stated(y_.size(), weight);
-    Piece piece{y_.data(), kSteps};
+    SeriesView piece{y_.data(), kSteps};
     if (weight != 1) piece.weight = stated.data();
-    const std::vector<Piece> pieces = {piece};
+    const std::vector<SeriesView> pieces = {piece};
     ThreadTeam team(1);
     FilterPass pass = run_pass(*model_, pieces, kAll, team, name);
     smooth_pass(pass, team, name);

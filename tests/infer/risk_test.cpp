@@ -40,7 +40,7 @@ struct Waves {
       }
     }
   }
-  infer::Piece piece() const { return {y.data(), static_cast<int>(y.size()) / kChannels}; }
+  infer::SeriesView view() const { return {y.data(), static_cast<int>(y.size()) / kChannels}; }
 };
 
 // Mean squares over the noise's variance, of the measured values that count.
@@ -50,10 +50,10 @@ struct Squares {
 
 // Pieces of waves of which neither the beginning nor the end counts.
 constexpr int kPieces = 40, kSteps = 300;
-constexpr infer::Counted kCounted{50, 280};
+constexpr infer::ScoredSteps kCounted{50, 280};
 
 Squares squares(const model::LearnedModel<float>& model, const Waves& waves,
-                std::span<const infer::Piece> pieces, RiskOf smoother, ThreadTeam& team) {
+                std::span<const infer::SeriesView> pieces, RiskOf smoother, ThreadTeam& team) {
   const auto name = [](int) { return std::string(); };
   infer::FilterPass pass = infer::run_pass(model, pieces, {true, true, true}, team, name);
   if (smoother == RiskOf::Linearized) {
@@ -91,10 +91,10 @@ Squares squares(const model::LearnedModel<float>& model, const Waves& waves,
 void expect_risk(const model::LearnedModel<float>& model, RiskOf smoother) {
   ThreadTeam team(2);
   const Waves waves(model, kPieces * kSteps);
-  std::vector<infer::Piece> pieces;
+  std::vector<infer::SeriesView> pieces;
   for (std::size_t p = 0; p < kPieces; ++p)
     pieces.push_back({waves.y.data() + p * kSteps * kChannels, kSteps});
-  const std::vector<infer::Counted> counted(kPieces, kCounted);
+  const std::vector<infer::ScoredSteps> counted(kPieces, kCounted);
   const Squares s = squares(model, waves, pieces, smoother, team);
   const double estimated = infer::estimated_risk(model, pieces, counted, smoother, team, 8).error;
   // Of 2 n (y_s - truth) / R, and as much again for the probes.
@@ -155,10 +155,10 @@ TEST(Risk, IsTheErrorUnderStudentNoise) {
       for (const double process : {4.0, 16.0, 64.0}) {
         const auto model = student_model(nu, process);
         const Waves waves(*model, kPieces * kSteps);
-        std::vector<infer::Piece> pieces;
+        std::vector<infer::SeriesView> pieces;
         for (std::size_t p = 0; p < kPieces; ++p)
           pieces.push_back({waves.y.data() + p * kSteps * kChannels, kSteps});
-        const std::vector<infer::Counted> counted(kPieces, kCounted);
+        const std::vector<infer::ScoredSteps> counted(kPieces, kCounted);
         const Squares s = squares(*model, waves, pieces, estimator, team);
         const infer::Risk risk = infer::estimated_risk(*model, pieces, counted, estimator, team, 8);
         errors.push_back(s.error);
@@ -179,8 +179,8 @@ TEST(Risk, IsBoundedUnderStudentNoise) {
   ThreadTeam team(1);
   const auto model = student_model(3, 8);
   Waves waves(*model, 400);
-  const infer::Piece piece = waves.piece();
-  const infer::Counted counted{50, 350};
+  const infer::SeriesView piece = waves.view();
+  const infer::ScoredSteps counted{50, 350};
   const auto risk = [&] {
     return infer::estimated_risk(*model, {&piece, 1}, {&counted, 1}, RiskOf::Linearized, team)
         .error;
@@ -204,8 +204,8 @@ TEST(Risk, CountsOnlyWhatItShould) {
   ThreadTeam team(1);
   const auto model = static_case(kChannels).make<float>();
   Waves waves(*model, 400);
-  const infer::Piece piece = waves.piece();
-  const auto risk = [&](infer::Counted counted) {
+  const infer::SeriesView piece = waves.view();
+  const auto risk = [&](infer::ScoredSteps counted) {
     return infer::estimated_risk(*model, {&piece, 1}, {&counted, 1}, RiskOf::Linearized, team)
         .error;
   };
@@ -221,8 +221,8 @@ TEST(Risk, OfNothingMeasuredIsNotANumber) {
   ThreadTeam team(1);
   const auto model = static_case(kChannels).make<float>();
   const std::vector<double> y(100 * kChannels, std::nan(""));
-  const infer::Piece piece{y.data(), 100};
-  const infer::Counted counted{0, 100};
+  const infer::SeriesView piece{y.data(), 100};
+  const infer::ScoredSteps counted{0, 100};
   EXPECT_TRUE(std::isnan(
       infer::estimated_risk(*model, {&piece, 1}, {&counted, 1}, RiskOf::Linearized, team).error));
 }
@@ -230,9 +230,9 @@ TEST(Risk, OfNothingMeasuredIsNotANumber) {
 TEST(Risk, DoesNotDependOnThreads) {
   const auto model = static_case(kChannels).make<float>();
   const Waves waves(*model, 500);
-  const infer::Piece half{waves.y.data(), 250}, rest{waves.y.data() + 250 * kChannels, 250};
-  const std::vector<infer::Piece> pieces{half, rest};
-  const std::vector<infer::Counted> counted(2, {0, 250});
+  const infer::SeriesView half{waves.y.data(), 250}, rest{waves.y.data() + 250 * kChannels, 250};
+  const std::vector<infer::SeriesView> pieces{half, rest};
+  const std::vector<infer::ScoredSteps> counted(2, {0, 250});
   ThreadTeam one(1), two(2);
   EXPECT_EQ(infer::estimated_risk(*model, pieces, counted, RiskOf::Linearized, one).error,
             infer::estimated_risk(*model, pieces, counted, RiskOf::Linearized, two).error);

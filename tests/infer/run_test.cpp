@@ -29,8 +29,8 @@ struct Pieces {
   explicit Pieces(const Dataset& data) {
     for (const Series& series : data.series) y.push_back(series.y);
   }
-  std::vector<Piece> view(std::size_t M) const {
-    std::vector<Piece> result;
+  std::vector<SeriesView> view(std::size_t M) const {
+    std::vector<SeriesView> result;
     for (const auto& each : y) result.push_back({each.data(), static_cast<int>(each.size() / M)});
     return result;
   }
@@ -50,7 +50,7 @@ Pieces walks(int channels, const std::vector<int>& lengths, std::uint64_t seed) 
 std::string piece_name(int piece) { return "piece " + std::to_string(piece); }
 
 template <typename T>
-std::vector<PieceRun> run(const model::LearnedModel<T>& model, std::span<const Piece> pieces,
+std::vector<PieceRun> run(const model::LearnedModel<T>& model, std::span<const SeriesView> pieces,
                           int threads = 1, const RequestedMoments& wanted = kAll) {
   std::vector<PieceRun> runs(pieces.size());
   const int N = model.state_dim();
@@ -213,7 +213,7 @@ TEST(RunFilter, WindowsOfAPieceComeInOrder) {
   EXPECT_EQ(runs[5].firsts, (std::vector<int>{0, 64, 128}));
   for (std::size_t p = 0; p < lengths.size(); ++p)
     EXPECT_EQ(runs[p].nll.size(), static_cast<std::size_t>(lengths[p]));
-  EXPECT_TRUE(run(*model, std::span<const Piece>()).empty());
+  EXPECT_TRUE(run(*model, std::span<const SeriesView>()).empty());
 }
 
 TEST(RunFilter, BitsDependNeitherOnCompanyNorOnThreads) {
@@ -221,7 +221,7 @@ TEST(RunFilter, BitsDependNeitherOnCompanyNorOnThreads) {
   std::vector<int> lengths;
   for (int i = 0; i < 75; ++i) lengths.push_back((i * 37) % 150);
   const Pieces pieces = walks(2, lengths, 57);
-  const std::vector<Piece> view = pieces.view(2);
+  const std::vector<SeriesView> view = pieces.view(2);
   const std::vector<PieceRun> one = run(*model, view, 1), two = run(*model, view, 2);
   for (std::size_t p = 0; p < lengths.size(); ++p) {
     expect_same_bits(one[p], two[p], p);

@@ -73,7 +73,7 @@ TEST_F(ScaledDataTest, APieceIsAViewOfItsSteps) {
   data_.std_names = {"a_std", "b_std"};
   ScaledData scaled(data_, units_, 0.5);
   scaled.set_weights(data_, {2, 10});
-  const Piece piece = scaled.piece({0, 1, 3});
+  const SeriesView piece = scaled.view({0, 1, 3});
   EXPECT_EQ(piece.steps, 2);
   EXPECT_EQ(piece.y, scaled.at(0, 1));
   EXPECT_EQ(piece.weight, scaled.weight(0, 1));

@@ -12,7 +12,7 @@
 namespace kalmia::test {
 namespace {
 
-using infer::Piece;
+using infer::SeriesView;
 using model::SmootherKind;
 
 constexpr int N = 4, M = 2;
@@ -39,8 +39,8 @@ std::vector<Series> random_series(const std::vector<int>& lengths, std::uint64_t
   return all;
 }
 
-std::vector<Piece> pieces_of(const std::vector<Series>& all) {
-  std::vector<Piece> pieces;
+std::vector<SeriesView> pieces_of(const std::vector<Series>& all) {
+  std::vector<SeriesView> pieces;
   for (const Series& y : all) pieces.push_back({y.data(), static_cast<int>(y.size()) / M});
   return pieces;
 }
@@ -52,9 +52,10 @@ struct Result {
   };
   std::vector<One> series;
 
-  Result(const model::LearnedModel<float>& model, std::span<const Piece> pieces, int threads = 1) {
+  Result(const model::LearnedModel<float>& model, std::span<const SeriesView> pieces,
+         int threads = 1) {
     const int n = model.state_dim();
-    for (const Piece& piece : pieces) {
+    for (const SeriesView& piece : pieces) {
       const auto K = static_cast<std::size_t>(piece.steps), rows = static_cast<std::size_t>(n);
       const double kNotSet = 12345;
       series.push_back(
@@ -87,7 +88,7 @@ TEST(TwoSidedRun, ManyPiecesGiveWhatEachGivesAloneWithAnyThreads) {
     std::vector<int> lengths = {0, 1, 2, 640, 641, 1300, 65};
     for (int i = 0; i < 40; ++i) lengths.push_back((i * 37) % 90);
     const std::vector<Series> data = random_series(lengths, 62);
-    const std::vector<Piece> pieces = pieces_of(data);
+    const std::vector<SeriesView> pieces = pieces_of(data);
     const Result one(*model, pieces, 1), two(*model, pieces, 2);
     for (std::size_t s = 0; s < pieces.size(); ++s) {
       SCOPED_TRACE(std::string(smoother_name(kind)) + ", piece " + std::to_string(s));
@@ -255,7 +256,7 @@ TEST(TwoSidedRun, AHiddenMeasurementDoesNotReachItsOwnPrediction) {
         changed[static_cast<std::size_t>(k * M + c)] = 500 + c;
       }
       const auto run = [&](const Series& y, const Series& networks_see) {
-        Piece piece{y.data(), K};
+        SeriesView piece{y.data(), K};
         piece.shown = networks_see.data();
         return Result(*model, std::span(&piece, 1)).series[0];
       };
@@ -321,7 +322,7 @@ TEST(TwoSidedRun, IrregularStepsAndInputsAreRead) {
     }
   }
   const auto run = [&] {
-    const Piece piece{y.data(), K, dt.data(), u.data()};
+    const SeriesView piece{y.data(), K, dt.data(), u.data()};
     return Result(*model, std::span(&piece, 1)).series[0].x_pred;
   };
   const std::vector<double> before = run();
@@ -358,7 +359,7 @@ TEST(TwoSidedRun, BreakdownsAreNamed) {
   give_smoother(*model, 74, SmootherKind::Recursive);
   std::vector<double> y(3 * 700, 1.0);
   y[3 * 600] = 1e90;
-  const Piece piece{y.data(), 700};
+  const SeriesView piece{y.data(), 700};
   ThreadTeam team(1);
   try {
     infer::run_two_sided(

@@ -8,7 +8,7 @@
 namespace kalmia::test {
 namespace {
 
-using infer::Piece;
+using infer::SeriesView;
 using infer::WindowRun;
 
 constexpr int N = 4, M = 2;
@@ -36,7 +36,7 @@ struct KeptRun {
   }
 
   void operator()(const std::vector<std::size_t>& chosen, int threads) {
-    std::vector<Piece> pieces;
+    std::vector<SeriesView> pieces;
     for (const std::size_t s : chosen)
       pieces.push_back({y[s].data(), static_cast<int>(y[s].size() / M)});
     for (auto* all : {&x_pred, &P_filt, &F, &nll}) all->assign(pieces.size(), {});
@@ -45,7 +45,7 @@ struct KeptRun {
     WindowRun<heads::StateGroup<float>> run;
     run.model = model->window();
     run.wanted = {.predicted = true, .filtered = true, .transition = true};
-    for (const Piece& piece : pieces) run.steps.push_back(piece.steps);
+    for (const SeriesView& piece : pieces) run.steps.push_back(piece.steps);
     run.prepare = [&](int steps, int lanes, heads::StateGroup<float>& group) {
       infer::prepare_group(*model, steps, lanes, false, group);
     };

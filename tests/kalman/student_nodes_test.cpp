@@ -1,9 +1,9 @@
-#include "kalman/student_nodes.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
+
+#include "kalman/student.hpp"
 
 namespace kalmia::kalman {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kalman/student_nodes.hpp"
+#include "kalman/student.hpp"
 #include "support/lines.hpp"
 
 namespace kalmia::test {

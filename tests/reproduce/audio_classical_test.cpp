@@ -1,11 +1,10 @@
-#include "reproduce/audio_classical.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "audio/quiet_frames.hpp"
+#include "audio/noise_power.hpp"
 #include "audio/wiener.hpp"
+#include "reproduce/audio_methods.hpp"
 #include "reproduce/audio_rows.hpp"
 #include "reproduce/speech_cases.hpp"
 

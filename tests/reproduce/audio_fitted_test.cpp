@@ -1,7 +1,6 @@
-#include "reproduce/audio_fitted.hpp"
-
 #include <gtest/gtest.h>
 
+#include "reproduce/audio_methods.hpp"
 #include "reproduce/audio_rows.hpp"
 #include "reproduce/speech_cases.hpp"
 

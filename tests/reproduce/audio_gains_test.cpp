@@ -1,10 +1,8 @@
-#include "reproduce/audio_gains.hpp"
-
 #include <gtest/gtest.h>
 
 #include "audio/gain_file.hpp"
-#include "data/file_bytes.hpp"
-#include "reproduce/audio_classical.hpp"
+#include "data/file.hpp"
+#include "reproduce/audio_methods.hpp"
 #include "reproduce/audio_rows.hpp"
 #include "reproduce/speech_cases.hpp"
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "kalmia/error.hpp"
-#include "reproduce/audio_classical.hpp"
+#include "reproduce/audio_methods.hpp"
 #include "reproduce/speech_cases.hpp"
 
 namespace kalmia::test {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "reproduce/classical_task.hpp"
 #include "reproduce/expert_function.hpp"
+#include "reproduce/tasks.hpp"
 #include "reproduce/trajectories.hpp"
 
 namespace kalmia::reproduction {

@@ -1,5 +1,3 @@
-#include "reproduce/linear_methods.hpp"
-
 #include <gtest/gtest.h>
 
 #include "reproduce/experiment.hpp"

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "reproduce/decomposition.hpp"
 #include "simulate/linear_motion.hpp"
 
 namespace kalmia::reproduction {

@@ -84,7 +84,7 @@ Drawn draw(const LearnedCase& made, double noise, int steps, std::uint64_t seed)
   const auto model = made.make<float>();
   const double missing[] = {std::nan(""), std::nan("")};
   ThreadTeam team(1);
-  const infer::Piece piece{missing, 2};
+  const infer::SeriesView piece{missing, 2};
   const infer::FilterPass pass = infer::run_pass(*model, std::span(&piece, 1), {true, true, true},
                                                  team, [](int) { return std::string(); });
   const Eigen::Index N = model->state_dim();

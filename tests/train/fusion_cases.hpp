@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "train/fusion_data.hpp"
-#include "train/smoother_trainer.hpp"
+#include "train/fusion_feed.hpp"
+#include "train/member_smoothers.hpp"
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
@@ -36,7 +36,7 @@ struct FusionFixture {
     model->set_smoother(sizes, parameters);
   }
 
-  FusionData data(std::vector<Stretch> stretches, double gaps = 0, std::uint64_t seed = 1) {
+  FusionData data(std::vector<StepRange> stretches, double gaps = 0, std::uint64_t seed = 1) {
     return {*model, c.scaled, std::move(stretches), gaps, seed, team};
   }
   // The value of a step in the user's units.

@@ -49,7 +49,7 @@ TEST(FusionFeed, DeliversEveryTrainingStepAndNoOther) {
       EXPECT_EQ(feed.steps(), steps);
       EXPECT_EQ(measured.values, steps);
     }
-    for (const Stretch& each : split.training)
+    for (const StepRange& each : split.training)
       for (int k = each.begin; k < each.end; ++k)
         EXPECT_EQ(seen.erase(10000 * (each.series + 1) + k), 1u) << each.series << " " << k;
     EXPECT_TRUE(seen.empty()) << "delivered " << seen.begin()->first;
@@ -63,7 +63,7 @@ void expect_step(const FusionFixture& f, const FusionData& data, const Lane& lan
   const int series = value / 10000 - 1, k = value % 10000;
   int p = 0;
   while (data.stretch(p).series != series) ++p;
-  const infer::FusionPiece piece = data.piece(p);
+  const infer::FusionView piece = data.view(p);
   EXPECT_EQ(lane.at(lane.group.observed, i), 1);
   EXPECT_EQ(lane.at(lane.group.prior_x, i), piece.x_pred[k]);
   EXPECT_EQ(lane.at(lane.group.prior_P, i), piece.P_pred[k]);

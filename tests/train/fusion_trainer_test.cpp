@@ -8,7 +8,7 @@
 #include "model/model_file.hpp"
 #include "support/ensembles.hpp"
 #include "train/fusion_cases.hpp"
-#include "train/smoother_trainer.hpp"
+#include "train/member_smoothers.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -18,7 +18,7 @@ struct Stage : SmootherTraining {
 
   // The loss of held-out measurements, each given all others.
   double smoother_loss(const ScaledData& scaled, const std::vector<HeldOut>& held_out) {
-    std::vector<Stretch> stretches;
+    std::vector<StepRange> stretches;
     Measured measured;
     for (const HeldOut& each : held_out) {
       stretches.push_back(each.stretch);
@@ -27,7 +27,7 @@ struct Stage : SmootherTraining {
     const FusionData data(*model, scaled, stretches, 0, 1, team);
     double nll = 0;
     infer::run_fusion(
-        *model, data.pieces(), {}, team,
+        *model, data.views(), {}, team,
         [&](int p, int last, int count, const infer::LaneMoments& moments) {
           const HeldOut& each = held_out[static_cast<std::size_t>(p)];
           for (int j = 0; j < count; ++j)

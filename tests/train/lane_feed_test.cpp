@@ -39,7 +39,7 @@ struct Fixture {
     model = start.with_networks<float>(4, {}, 1);
   }
 
-  LaneFeed feed(std::vector<Stretch> training, FeedOptions options) const {
+  LaneFeed feed(std::vector<StepRange> training, FeedOptions options) const {
     return {*model, c.scaled, std::move(training), options};
   }
   // The value of a step in the user's units.
@@ -89,7 +89,7 @@ TEST(LaneFeed, DeliversEveryTrainingStepAndNoOther) {
       EXPECT_EQ(feed.steps(), steps);
       EXPECT_EQ(measured.values, steps);
     }
-    for (const Stretch& each : split.training)
+    for (const StepRange& each : split.training)
       for (int k = each.begin; k < each.end; ++k)
         EXPECT_EQ(seen.erase(10000 * (each.series + 1) + k), 1u) << each.series << " " << k;
     EXPECT_TRUE(seen.empty()) << "delivered " << seen.begin()->first;

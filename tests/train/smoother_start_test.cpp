@@ -58,7 +58,7 @@ TEST(SmootherStart, ARecursiveSmootherStartsAsTheFilterWithoutItsResidual) {
   RandomStream random(5, "series");
   std::vector<double> y;
   for (int i = 0; i < 2 * 50; ++i) y.push_back(60 * random.normal());
-  const infer::Piece piece{y.data(), 50};
+  const infer::SeriesView piece{y.data(), 50};
   ThreadTeam team(1);
   std::vector<double> a, b;
   const auto into = [](std::vector<double>& to) {

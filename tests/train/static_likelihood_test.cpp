@@ -162,7 +162,7 @@ TEST(StaticLikelihood, IsTheFiltersLikelihoodAndThePull) {
   for (const auto& channel : l.c.channels) values += static_cast<double>(channel.measured);
   const auto filtered = [&] {
     std::vector<HeldOut> all;
-    for (const Stretch& each : l.c.everything()) all.push_back({each, 0});
+    for (const StepRange& each : l.c.everything()) all.push_back({each, 0});
     return held_out_loss(*l.model, l.c.scaled, all, l.team);
   };
   const double start = value();
@@ -208,7 +208,7 @@ TEST(StaticLikelihood, FirstStepsDoNotCountWhereWhatIsMeasuredBends) {
   spec.system.measure = {{"angle", "sin(angle)"}, {"rate", "rate"}};
   Likelihood l(data, spec, Kind::LearnDiagonal);
   std::vector<HeldOut> counted;
-  for (const Stretch& each : l.c.everything())
+  for (const StepRange& each : l.c.everything())
     counted.push_back({each, each.begin + std::min(32, each.steps() / 2)});
   const double value = l.value();
   EXPECT_NEAR(l.likelihood.loss(value), held_out_loss(*l.model, l.c.scaled, counted, l.team),

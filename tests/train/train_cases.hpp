@@ -110,8 +110,8 @@ struct Case {
         description(describe(prior)),
         scaled(data, description.units, description.dt) {}
 
-  std::vector<Stretch> everything() const {
-    std::vector<Stretch> all;
+  std::vector<StepRange> everything() const {
+    std::vector<StepRange> all;
     for (std::size_t s = 0; s < data.series.size(); ++s)
       if (data.series[s].steps > 0) all.push_back({static_cast<int>(s), 0, data.series[s].steps});
     return all;

@@ -15,7 +15,7 @@ using Steps = std::set<std::pair<int, int>>;  // series, step
 
 Steps trained_on(const Split& split) {
   Steps steps;
-  for (const Stretch& each : split.training) {
+  for (const StepRange& each : split.training) {
     EXPECT_GT(each.steps(), 0);
     for (int k = each.begin; k < each.end; ++k)
       EXPECT_TRUE(steps.emplace(each.series, k).second) << "trained on twice";
@@ -51,7 +51,7 @@ TEST(SplitSeries, TheFirstAreTrainedOnAndTheOthersHeldOut) {
   const std::vector<int> lengths = {900, 0, 40, 700, 0, 33};
   const Split split = split_series(lengths, 3);
   expect_partition(lengths, split, 733.0 / 1673, 1e-12);
-  for (const Stretch& each : split.training) EXPECT_LT(each.series, 3);
+  for (const StepRange& each : split.training) EXPECT_LT(each.series, 3);
   for (const HeldOut& each : split.held_out) {
     EXPECT_GE(each.stretch.series, 3);
     EXPECT_EQ(each.stretch.begin, std::max(0, each.score_from - kSettling));
@@ -63,7 +63,7 @@ TEST(SplitData, EndsOfAFewSeries) {
   const std::vector<int> lengths = {5000, 0, 1, 2, 700, 33};
   const Split split = split_data(lengths, 0.15, 1);
   expect_partition(lengths, split, 0.15, 0.001);
-  for (const Stretch& each : split.training) EXPECT_EQ(each.begin, 0);
+  for (const StepRange& each : split.training) EXPECT_EQ(each.begin, 0);
   // The filter settles on what comes before, and pieces are short enough to run side by side.
   for (const HeldOut& each : split.held_out) {
     EXPECT_EQ(each.stretch.begin, std::max(0, each.score_from - kSettling));
@@ -145,10 +145,10 @@ TEST(ScaledData, UnitsAndMissingValues) {
   EXPECT_EQ(scaled.at(1, 0)[1], 3);
   EXPECT_EQ(scaled.at(1, 1)[0], 1);
   EXPECT_TRUE(std::isnan(scaled.at(1, 1)[1]));
-  const Measured measured = scaled.measured(Stretch{1, 0, 2});
+  const Measured measured = scaled.measured(StepRange{1, 0, 2});
   EXPECT_EQ(measured.values, 3);
   EXPECT_NEAR(measured.log_units, 2 * std::log(2) + std::log(10), 1e-12);
-  EXPECT_EQ(scaled.measured(Stretch{1, 1, 1}).values, 0);
+  EXPECT_EQ(scaled.measured(StepRange{1, 1, 1}).values, 0);
 }
 
 TEST(ScaledData, LengthsAreInUsualStepsAndInputsAsTheyAre) {
@@ -167,7 +167,7 @@ TEST(ScaledData, LengthsAreInUsualStepsAndInputsAsTheyAre) {
   EXPECT_EQ(scaled.dt_ratio(1, 1)[1], 0.5);
   EXPECT_EQ(scaled.inputs(0, 1)[1], 4);
   EXPECT_EQ(scaled.inputs(1, 1)[0], 7);  // the one before
-  const infer::Piece piece = scaled.piece({1, 1, 3});
+  const infer::SeriesView piece = scaled.view({1, 1, 3});
   EXPECT_EQ(piece.steps, 2);
   EXPECT_EQ(piece.y[0], 5);
   EXPECT_EQ(piece.dt_ratio[0], 2);

@@ -1,0 +1,65 @@
+// The numbers that the static stage moves freely: parameters within their bounds, and the
+// measurement noise R = C C' + floor, with C lower triangular and its diagonal the exponential of a
+// variable.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kalmia/system.hpp"
+#include "model/noise.hpp"
+
+namespace kalmia::train {
+
+/// A parameter as a free variable v:
+///
+/// value = lower + (upper - lower) / (1 + exp(-v))   two bounds
+///       = lower + scale exp(v), upper - scale exp(v)  one
+///       = start + scale v                            none
+/// where scale is the size of the number at the start, so that a unit of v is a sizeable step.
+class BoundedVariable {
+ public:
+  explicit BoundedVariable(const Parameter& parameter);
+
+  /// Where `value` is the parameter's own.
+  double start() const { return start_; }
+  double value(double v) const;
+  /// d value / d v.
+  double slope(double v) const;
+
+ private:
+  enum class Kind { Free, Above, Below, Between };
+  Kind kind_;
+  double lower_, upper_, centre_, scale_, start_;
+};
+
+/// R = C C' + floor as free variables.
+class NoiseFactor {
+ public:
+  /// `floor`: M x M, positive semi-definite; R never falls below it. Of a noise that is not full
+  /// only its diagonal counts. A noise that is given has no variables.
+  NoiseFactor(model::NoiseSpec::Kind kind, int meas_dim, std::vector<double> floor);
+
+  /// Number of variables: 0, M or M (M + 1) / 2.
+  int size() const { return size_; }
+  /// Variables for which R (M x M) comes out again. Where R is not clearly above the floor, C C'
+  /// keeps a tenth of the floor's diagonal, and as much of the correlation as that allows.
+  std::vector<double> start(std::span<const double> R) const;
+  /// R (M x M).
+  std::vector<double> value(std::span<const double> variables) const;
+  /// Moves variables that hold R at its floor to where R is one and a half times that. Returns
+  /// whether there were any.
+  bool leave_floor(std::span<double> variables) const;
+  /// The gradient by the variables from that by R (M x M, full symmetric).
+  std::vector<double> gradient(std::span<const double> variables,
+                               std::span<const double> d_R) const;
+
+ private:
+  std::vector<double> factor(std::span<const double> variables) const;  // C, M x M
+  int meas_dim_;
+  bool full_;
+  int size_;
+  std::vector<double> floor_;  // M x M
+};
+
+}  // namespace kalmia::train
