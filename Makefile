@@ -20,14 +20,14 @@ configure: setup-build setup-test setup-bench
 	@cmake --preset release -DKALMIA_BUILD_TESTS=ON -DKALMIA_BUILD_BENCH=ON --log-level=WARNING
 
 build: configure ## compile the program build/kalmia, library, tests, benchmarks and examples
-	@cmake --build $(BUILD) -j $(JOBS)
+	@$(PYTHON) tools/build.py $(BUILD) -j $(JOBS)
 
 test: build ## build, then run all tests (at most ten minutes)
 	@$(PYTHON) tools/run_tests.py $(BUILD) -j $(JOBS)
 
 demo: setup-build ## build, then learn to clean a noisy Lorenz trajectory (examples/demo.sh)
 	@cmake --preset release -DKALMIA_BUILD_TESTS=OFF -DKALMIA_BUILD_BENCH=OFF --log-level=WARNING
-	@cmake --build $(BUILD) -j $(JOBS) --target kalmia_program lorenz_limits
+	@$(PYTHON) tools/build.py $(BUILD) kalmia_program lorenz_limits -j $(JOBS)
 	@examples/demo.sh $(BUILD)
 
 bench: build ## run every benchmark briefly

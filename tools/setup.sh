@@ -9,7 +9,7 @@
 set -euo pipefail
 
 declare -A groups=(
-  [build]="g++ make cmake ninja-build libhwy-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libfast-float-dev zlib1g-dev libsndfile1-dev libcli11-dev libtomlplusplus-dev"
+  [build]="g++ make cmake ninja-build python3 libhwy-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libfast-float-dev zlib1g-dev libsndfile1-dev libcli11-dev libtomlplusplus-dev"
   [test]="libgtest-dev libgmock-dev python3"
   [bench]="libbenchmark-dev"
   [rivals]="python3 python3-numpy python3-torch python3-statsmodels libopenblas0-openmp"

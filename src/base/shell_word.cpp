@@ -52,7 +52,10 @@ std::string list_part(std::string_view name) {
 
 std::string shell_option(std::string_view option, std::span<const std::string> names) {
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ",") + list_part(name);
+  for (const std::string& name : names) {
+    if (!list.empty()) list += ',';
+    list += list_part(name);
+  }
   // A value that begins with a dash would be taken for an option.
   std::string text = "--";
   text += option;
