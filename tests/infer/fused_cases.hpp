@@ -26,7 +26,7 @@ struct FusedSeries {
   FusedSeries(const model::LearnedModel<float>& model, std::vector<std::vector<double>> the_y)
       : y(std::move(the_y)) {
     ThreadTeam team(1);
-    pass = infer::run_pass(model, pieces(), {.predicted = true}, team,
+    pass = infer::run_pass(model, views(), {.predicted = true}, team,
                            [](int) { return std::string(); });
   }
   FusedSeries(const model::LearnedModel<float>& model, const std::vector<int>& lengths,
@@ -56,9 +56,9 @@ struct FusedSeries {
             r.predicted.covariance.data() + kalman::row_at(r, s, 0, 16),
             static_cast<int>(values.size() / 2)};
   }
-  std::vector<infer::FusionView> fusion_pieces() const {
+  std::vector<infer::FusionView> fusion_views() const {
     std::vector<infer::FusionView> all;
-    for (int s = 0; s < static_cast<int>(y.size()); ++s) all.push_back(piece(s));
+    for (int s = 0; s < static_cast<int>(y.size()); ++s) all.push_back(view(s));
     return all;
   }
 };

@@ -23,7 +23,7 @@ std::vector<int> many_lengths() {
 TEST(FusionRun, ManyPiecesGiveWhatEachGivesAlone) {
   const auto model = fused_model(51);
   const FusedSeries data(*model, many_lengths(), 52);
-  const std::vector<FusionView> pieces = data.fusion_pieces();
+  const std::vector<FusionView> pieces = data.fusion_views();
   const FusedResult one(*model, pieces, 1), two(*model, pieces, 2);
   for (std::size_t s = 0; s < pieces.size(); ++s) {
     SCOPED_TRACE("piece " + std::to_string(s));
@@ -42,7 +42,7 @@ TEST(FusionRun, ManyPiecesGiveWhatEachGivesAlone) {
 TEST(FusionRun, MatchesTheNaiveComputation) {
   const auto model = fused_model(53);
   const FusedSeries data(*model, {90, 1, 17}, 54);
-  const FusedResult found(*model, data.fusion_pieces());
+  const FusedResult found(*model, data.fusion_views());
   const model::FeatureSpec& features = model->description().features;
   reference::Model naive;
   naive.architecture = &model->smoother()->architecture();
@@ -106,14 +106,14 @@ TEST(FusionRun, NothingThatPredictsAMeasurementHasSeenIt) {
   constexpr int kSteps = 80;
   const std::vector<std::vector<double>> y = FusedSeries::random_series({kSteps}, 56);
   const FusedResult::Series plain =
-      FusedResult(*model, FusedSeries(*model, y).fusion_pieces()).series[0];
+      FusedResult(*model, FusedSeries(*model, y).fusion_views()).series[0];
   for (int k = 0; k < kSteps; ++k)
     for (const double value : {300.0, std::nan("")}) {
       SCOPED_TRACE("changed " + std::to_string(k));
       std::vector<std::vector<double>> changed = y;
       for (int m = 0; m < M; ++m) changed[0][static_cast<std::size_t>(k * M + m)] = value;
       const FusedResult::Series other =
-          FusedResult(*model, FusedSeries(*model, changed).fusion_pieces()).series[0];
+          FusedResult(*model, FusedSeries(*model, changed).fusion_views()).series[0];
       EXPECT_TRUE(same_bits(step_of(plain.x_fused, k, N), step_of(other.x_fused, k, N)));
       EXPECT_TRUE(same_bits(step_of(plain.P_fused, k, N * N), step_of(other.P_fused, k, N * N)));
       if (std::isnan(value)) {
@@ -136,13 +136,13 @@ TEST(FusionRun, ReadsTheFutureAlone) {
   const auto model = fused_model(57);
   constexpr int kSteps = 100, kAt = 40;
   FusedSeries data(*model, {kSteps}, 58);
-  const FusedResult::Series plain = FusedResult(*model, data.fusion_pieces()).series[0];
+  const FusedResult::Series plain = FusedResult(*model, data.fusion_views()).series[0];
   EXPECT_TRUE(same_bits(step_of(plain.x_fused, kSteps - 1, N),
                         std::span(data.view(0).x_pred + (kSteps - 1) * N, N)));
   EXPECT_TRUE(same_bits(step_of(plain.P_fused, kSteps - 1, N * N),
                         std::span(data.view(0).P_pred + (kSteps - 1) * N * N, N * N)));
   for (int i = 0; i < kAt * M; ++i) data.y[0][static_cast<std::size_t>(i)] = 5;
-  const FusedResult::Series other = FusedResult(*model, data.fusion_pieces()).series[0];
+  const FusedResult::Series other = FusedResult(*model, data.fusion_views()).series[0];
   for (int k = 0; k < kSteps; ++k) {
     EXPECT_EQ(same_bits(step_of(plain.x_fused, k, N), step_of(other.x_fused, k, N)), k + 1 >= kAt)
         << k;
@@ -163,7 +163,7 @@ TEST(FusionRun, AnErrorNamesThePieceAndTheStepInTheUsersOrder) {
     y = 1;
     P[0] = -1e9;
     try {
-      const FusedResult result(*model, data.fusion_pieces());
+      const FusedResult result(*model, data.fusion_views());
       ADD_FAILURE() << "nothing was thrown";
     } catch (const NumericalError& error) {
       EXPECT_EQ(std::string(error.what()).find("piece 2, step " + std::to_string(step + 1) + ":"),
@@ -181,7 +181,7 @@ TEST(FusePass, SetsTheSmoothedMomentsOfEverySeries) {
   ThreadTeam team(2);
   infer::smooth_by_networks(*model, data.views(), data.pass, team,
                             [](int p) { return std::to_string(p); });
-  const FusedResult expected(*model, data.fusion_pieces());
+  const FusedResult expected(*model, data.fusion_views());
   const FilterResult& r = data.pass.moments;
   for (int s = 0; s < 4; ++s) {
     const FusedResult::Series& e = expected.series[static_cast<std::size_t>(s)];

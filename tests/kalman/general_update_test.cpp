@@ -40,7 +40,7 @@ struct Case {
     fill(lines.x_pred, [&] { return random_matrix(random, N, 1); });
     fill(lines.linearise, [&] { return random_matrix(random, N, 1); });
     fill(lines.P_pred, [&] { return random_covariance(random, N); });
-    fill(lines.y, [&] { return 2 * random_matrix(random, M, 1); });
+    fill(lines.y, [&]() -> Matrix { return 2 * random_matrix(random, M, 1); });
     for (int b = 0; b < Lines<double>::kLanes; ++b)
       for (int m = 0; m < M; ++m) {
         const bool seen = random.uniform() > 0.2;

@@ -86,7 +86,7 @@ TYPED_TEST(Robust, WeightsMatchReferenceAfterEveryIteration) {
       for (const bool masked : {true, false}) {
         randomise(s, random);
         s.masked = masked;
-        if (!masked) fill(s.y, [&] { return 3 * random_matrix(random, size.M, 1); });
+        if (!masked) fill(s.y, [&]() -> Matrix { return 3 * random_matrix(random, size.M, 1); });
         for (int iterations = 0; iterations < 4; ++iterations) {
           s.options.iterations = iterations;
           ASSERT_EQ(robust_weights(s), 0u);

@@ -106,7 +106,7 @@ void randomise(StudentLines& s, RandomStream& random) {
   const int M = s.M;
   fill(s.B, [&] { return random_covariance(random, M); });
   fill(s.R, [&] { return random_covariance(random, M); });
-  fill(s.r, [&] { return 2 * random_matrix(random, M, 1); });
+  fill(s.r, [&]() -> Matrix { return 2 * random_matrix(random, M, 1); });
   fill(s.d_nll, [&] { return random_matrix(random, 1, 1); });
   for (int b = 0; b < kLanes; ++b)
     for (int m = 0; m < M; ++m) {
