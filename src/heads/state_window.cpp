@@ -28,7 +28,7 @@ std::string text(int number) { return std::to_string(number); }
 // What is particular to a head of states.
 template <typename T>
 struct HeadEntry {
-  const StateKernels<T>& (*kernels)();
+  const StateKernels<T>& (*kernels)(const StateModel<T>& model);
   int (*transition_lines)(const StateModel<T>& model);
 };
 
@@ -78,7 +78,7 @@ void StateHead<T>::check(const Model& model, const Input& in) {
 
 template <typename T>
 const StateKernels<T>& StateHead<T>::state_kernels(const Model& model) {
-  return entry_of(model).kernels();
+  return entry_of(model).kernels(model);
 }
 
 template <typename T>

@@ -40,15 +40,15 @@ HWY_EXPORT(diagonal_float);
 HWY_EXPORT(diagonal_double);
 
 template <typename T>
-const StateKernels<T>& diagonal_kernels() {
+const StateKernels<T>& diagonal_kernels(const StateModel<T>&) {
   if constexpr (sizeof(T) == sizeof(float))
     return HWY_DYNAMIC_DISPATCH(diagonal_float)();
   else
     return HWY_DYNAMIC_DISPATCH(diagonal_double)();
 }
 
-template const StateKernels<float>& diagonal_kernels<float>();
-template const StateKernels<double>& diagonal_kernels<double>();
+template const StateKernels<float>& diagonal_kernels<float>(const StateModel<float>&);
+template const StateKernels<double>& diagonal_kernels<double>(const StateModel<double>&);
 
 }  // namespace kalmia::heads
 #endif

@@ -8,6 +8,6 @@ namespace kalmia::heads {
 
 /// The kernels of the machine's instruction set. Lines of scratch: direct_lines.
 template <typename T>
-const StateKernels<T>& diagonal_kernels();
+const StateKernels<T>& diagonal_kernels(const StateModel<T>&);
 
 }  // namespace kalmia::heads

@@ -39,7 +39,7 @@ HWY_EXPORT(direct_float);
 HWY_EXPORT(direct_double);
 
 template <typename T>
-const StateKernels<T>& direct_kernels() {
+const StateKernels<T>& direct_kernels(const StateModel<T>&) {
   if constexpr (sizeof(T) == sizeof(float))
     return HWY_DYNAMIC_DISPATCH(direct_float)();
   else
@@ -51,8 +51,8 @@ int direct_lines(const StateModel<T>& model) {
   return lanes::count_lines<DirectLines>(model.architecture->state_dim(), model.map_inputs());
 }
 
-template const StateKernels<float>& direct_kernels<float>();
-template const StateKernels<double>& direct_kernels<double>();
+template const StateKernels<float>& direct_kernels<float>(const StateModel<float>&);
+template const StateKernels<double>& direct_kernels<double>(const StateModel<double>&);
 template int direct_lines<float>(const StateModel<float>&);
 template int direct_lines<double>(const StateModel<double>&);
 

@@ -7,7 +7,7 @@ namespace kalmia::heads {
 
 /// The kernels of the machine's instruction set.
 template <typename T>
-const StateKernels<T>& direct_kernels();
+const StateKernels<T>& direct_kernels(const StateModel<T>&);
 
 /// Lines of scratch of its transition.
 template <typename T>

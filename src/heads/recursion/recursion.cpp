@@ -1,3 +1,5 @@
+#define KALMIA_SIZES_UNKNOWN
+
 #include "heads/recursion/recursion.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -12,30 +14,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace kalmia::heads::HWY_NAMESPACE {
 
-/// The pass with the sizes of the model as compile-time constants where code was made for them (the
-/// recursion is then unrolled), else with zeros. Measured: at N = M = 3 filtering is 6 % and
-/// training 4 % faster for it. In double, which serves tests and the static stage, only 3 x 3 is:
-/// compiling takes long enough.
 template <typename T>
 struct RecursionChoice {
-  template <int kN, int kM>
-  using Line = std::type_identity<StatePass<T, Transition<T, kN>, kN, kM>>;
-
   template <typename Task>
-  static HWY_INLINE void with_line(const StateModel<T>& model, const Task& task) {
-    [[maybe_unused]] const auto is = [&](int state_dim, int meas_dim) {
-      return model.architecture->state_dim() == state_dim &&
-             model.architecture->meas_dim() == meas_dim;
-    };
-#if HWY_TARGET != HWY_STATIC_TARGET
-    if (is(3, 3)) return task(Line<3, 3>());
-    if constexpr (sizeof(T) == sizeof(float)) {
-      if (is(1, 1)) return task(Line<1, 1>());
-      if (is(2, 1)) return task(Line<2, 1>());
-      if (is(4, 2)) return task(Line<4, 2>());
-    }
-#endif
-    task(Line<0, 0>());
+  static HWY_INLINE void with_line(const StateModel<T>&, const Task& task) {
+    task(std::type_identity<StatePass<T, Transition<T, 0>>>());
   }
 };
 
@@ -56,7 +39,11 @@ HWY_EXPORT(recursion_float);
 HWY_EXPORT(recursion_double);
 
 template <typename T>
-const StateKernels<T>& recursion_kernels() {
+const StateKernels<T>& recursion_kernels(const StateModel<T>& model) {
+  const Architecture& architecture = *model.architecture;
+  if (const auto* sized =
+          sized_recursion_kernels<T>(architecture.state_dim(), architecture.meas_dim()))
+    return *sized;
   if constexpr (sizeof(T) == sizeof(float))
     return HWY_DYNAMIC_DISPATCH(recursion_float)();
   else
@@ -74,8 +61,8 @@ int recursion_lines(const StateModel<T>& model) {
   return lines;
 }
 
-template const StateKernels<float>& recursion_kernels<float>();
-template const StateKernels<double>& recursion_kernels<double>();
+template const StateKernels<float>& recursion_kernels<float>(const StateModel<float>&);
+template const StateKernels<double>& recursion_kernels<double>(const StateModel<double>&);
 template int recursion_lines<float>(const StateModel<float>&);
 template int recursion_lines<double>(const StateModel<double>&);
 

@@ -5,9 +5,18 @@
 
 namespace kalmia::heads {
 
-/// The kernels of the machine's instruction set.
+/// The kernels of the machine's instruction set: those made for the sizes of the model, if there are
+/// any.
 template <typename T>
-const StateKernels<T>& recursion_kernels();
+const StateKernels<T>& recursion_kernels(const StateModel<T>& model);
+
+/// Those made for N states and M measurements, or null.
+template <typename T>
+const StateKernels<T>* sized_recursion_kernels(int N, int M);
+template <>
+const StateKernels<float>* sized_recursion_kernels<float>(int N, int M);
+template <>
+const StateKernels<double>* sized_recursion_kernels<double>(int N, int M);
 
 /// Lines of scratch of its transition.
 template <typename T>
