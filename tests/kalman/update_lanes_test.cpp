@@ -66,7 +66,7 @@ TYPED_TEST_SUITE(UpdateLanes, Precisions);
 TYPED_TEST(UpdateLanes, MatchesReference) {
   using T = TypeParam;
   for_each_isa([] {
-    for_each_case<T>("forward", [](UpdateLines<T>& s) {
+    for_each_update<T>("forward", [](UpdateLines<T>& s) {
       ASSERT_EQ(update_forward(s), 0u);
       for (int b = 0; b < Lines<T>::kLanes; ++b) {
         Vector offset = Vector::Zero(s.M);
@@ -87,7 +87,7 @@ TYPED_TEST(UpdateLanes, MatchesReference) {
 TYPED_TEST(UpdateLanes, AgreesWithTheSharedEmission) {
   using T = TypeParam;
   for_each_isa([] {
-    for_each_case<T>("shared", [](UpdateLines<T>& s) {
+    for_each_update<T>("shared", [](UpdateLines<T>& s) {
       const int N = s.N, M = s.M;
       s.linear = true;
       const Matrix H = s.H.get(0), R = s.R.get(0);
@@ -179,7 +179,7 @@ void check_adjoint(UpdateLines<double>& s) {
 }
 
 TEST(UpdateLanesAdjoint, MatchesCentralDifferences) {
-  for_each_isa([] { for_each_case<double>("adjoint", check_adjoint); });
+  for_each_isa([] { for_each_update<double>("adjoint", check_adjoint); });
 }
 
 TEST(UpdateLanesAdjoint, AddsToTheAdjointOfR) {
