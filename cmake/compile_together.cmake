@@ -1,5 +1,5 @@
 # kalmia_compile_together(target size): the sources of a target are compiled in groups of at most
-# `size`, which takes a third of the time: the headers are read once for a group, and what they
+# `size`, which takes much less time: the headers are read once for a group, and what they
 # define as templates is compiled once. A group holds sources of one folder, or those that include
 # Eigen, whose decompositions cost most. Sources that are compiled for several instruction sets
 # (hwy/foreach_target.h) stay alone. So names in anonymous namespaces must differ within a layer.
