@@ -77,7 +77,7 @@ std::vector<PieceRun> run(const model::LearnedModel<T>& model, std::span<const S
           to.nll.push_back(moments.nll(i));
         }
       },
-      piece_name);
+      run_piece_name);
   return runs;
 }
 

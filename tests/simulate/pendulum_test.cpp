@@ -9,13 +9,13 @@
 namespace kalmia::simulation {
 namespace {
 
-using Point = std::array<double, 2>;
+using Angles = std::array<double, 2>;
 
 // Without damping and torque: small swings are harmonic with frequency sqrt(g).
 TEST(Pendulum, SmallSwingsAreHarmonic) {
   PendulumConstants constants;
   constants.damping = 0;
-  Point x{1e-3, 0};
+  Angles x{1e-3, 0};
   pendulum_flow(constants, 0, 1.3, kPendulumSubstep, x);
   const double omega = std::sqrt(9.81);
   EXPECT_NEAR(x[0], 1e-3 * std::cos(1.3 * omega), 1e-9);
@@ -26,7 +26,7 @@ TEST(Pendulum, SmallSwingsAreHarmonic) {
 TEST(Pendulum, LargeSwingsTakeTheEllipticTime) {
   PendulumConstants constants;
   constants.damping = 0;
-  Point x{std::acos(0.0), 0};
+  Angles x{std::acos(0.0), 0};
   pendulum_flow(constants, 0, 1.8540746773013719 / std::sqrt(9.81), kPendulumSubstep, x);
   EXPECT_NEAR(x[0], 0, 1e-9);
   // Energy: rate^2 / 2 = g.
@@ -36,8 +36,8 @@ TEST(Pendulum, LargeSwingsTakeTheEllipticTime) {
 TEST(Pendulum, KeepsItsEnergyWithoutDamping) {
   PendulumConstants constants;
   constants.damping = 0;
-  const auto energy = [](const Point& x) { return x[1] * x[1] / 2 - 9.81 * std::cos(x[0]); };
-  Point x{2.5, 1};
+  const auto energy = [](const Angles& x) { return x[1] * x[1] / 2 - 9.81 * std::cos(x[0]); };
+  Angles x{2.5, 1};
   const double before = energy(x);
   pendulum_flow(constants, 0, 100, kPendulumSubstep, x);
   EXPECT_NEAR(energy(x), before, 1e-7);
@@ -47,7 +47,7 @@ TEST(Pendulum, KeepsItsEnergyWithoutDamping) {
 TEST(Pendulum, DampingAndTorqueActAsWritten) {
   PendulumConstants constants;
   constants.damping = 0.4;
-  Point x{1e-3, 0};
+  Angles x{1e-3, 0};
   const double omega = std::sqrt(9.81 - 0.04), t = 5 * 2 * std::acos(-1.0) / omega;
   pendulum_flow(constants, 0, t, kPendulumSubstep, x);
   EXPECT_NEAR(x[0], 1e-3 * std::exp(-0.2 * t), 1e-9);
@@ -59,7 +59,7 @@ TEST(Pendulum, DampingAndTorqueActAsWritten) {
 TEST(Pendulum, HalvingTheSubstepChangesNothingVisible) {
   double worst = 0;
   for (int i = -10; i <= 10; ++i) {
-    Point coarse{0.3 * i, 0.5 * i + 2}, fine = coarse;
+    Angles coarse{0.3 * i, 0.5 * i + 2}, fine = coarse;
     pendulum_flow({}, 3, 0.05, kPendulumSubstep, coarse);
     pendulum_flow({}, 3, 0.05, kPendulumSubstep / 2, fine);
     worst = std::max(worst, std::abs(coarse[0] - fine[0]));

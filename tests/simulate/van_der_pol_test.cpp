@@ -11,16 +11,16 @@
 namespace kalmia::simulation {
 namespace {
 
-using Point = std::array<double, 2>;
+using Oscillation = std::array<double, 2>;
 
 // Period of the limit cycle, from two upward passages of zero, by bisection on the flow.
 double period(double mu) {
-  Point x{2, 0};
+  Oscillation x{2, 0};
   van_der_pol_flow(mu, 200, 1e-3, x);
   double passages[2] = {0, 0}, t = 0;
   int found = 0;
   while (found < 2) {
-    Point next = x;
+    Oscillation next = x;
     van_der_pol_flow(mu, 0.01, 1e-3, next);
     if (x[0] < 0 && next[0] >= 0) passages[found++] = t + 0.01 * x[0] / (x[0] - next[0]);
     x = next;
@@ -32,7 +32,7 @@ double period(double mu) {
 // mu = 0: a circle. Small mu: the period is 2 pi (1 + mu^2 / 16) + O(mu^4). mu = 1: 6.6633
 // (Andersen & Geer 1982, and any long integration).
 TEST(VanDerPol, HasTheKnownPeriods) {
-  Point x{1, 0};
+  Oscillation x{1, 0};
   van_der_pol_flow(0, 1.7, kVanDerPolSubstep, x);
   EXPECT_NEAR(x[0], std::cos(1.7), 1e-11);
   EXPECT_NEAR(x[1], -std::sin(1.7), 1e-11);
@@ -42,9 +42,9 @@ TEST(VanDerPol, HasTheKnownPeriods) {
 
 TEST(VanDerPol, HalvingTheSubstepChangesNothingVisible) {
   double worst = 0;
-  Point x{2, 0};
+  Oscillation x{2, 0};
   for (int k = 0; k < 200; ++k) {
-    Point fine = x;
+    Oscillation fine = x;
     van_der_pol_flow(kVanDerPolMu, 0.1, kVanDerPolSubstep / 2, fine);
     van_der_pol_flow(kVanDerPolMu, 0.1, kVanDerPolSubstep, x);
     worst = std::max(worst, std::hypot(x[0] - fine[0], x[1] - fine[1]));
@@ -58,7 +58,7 @@ TEST(VanDerPol, AStepIsTheFlow) {
   options.dt = 0.3;
   const std::vector<double> x = kalmia::simulate("van-der-pol", options).series[0].x;
   for (std::size_t k = 1; k < 20; ++k) {
-    Point point{x[2 * k - 2], x[2 * k - 1]};
+    Oscillation point{x[2 * k - 2], x[2 * k - 1]};
     van_der_pol_flow(kVanDerPolMu, 0.3, 1e-3, point);
     EXPECT_NEAR(point[0], x[2 * k], 1e-9) << k;
     EXPECT_NEAR(point[1], x[2 * k + 1], 1e-9) << k;

@@ -10,10 +10,10 @@ namespace kalmia::train {
 namespace {
 
 std::string refusal(const Dataset& data) {
-  return message_of<DataError>([&] { const FitData checked(data, {}); });
+  return kalmia::message_of<DataError>([&] { const FitData checked(data, {}); });
 }
 std::string refusal(const Dataset& data, const Dataset& validation) {
-  return message_of<DataError>([&] { const FitData checked(data, validation, {}); });
+  return kalmia::message_of<DataError>([&] { const FitData checked(data, validation, {}); });
 }
 void expect_refused(const std::string& said, const std::string& why) {
   EXPECT_NE(said.find(why), std::string::npos) << said;
@@ -29,7 +29,8 @@ TEST(FitDataChecks, DataWithoutValuesOrOfTheWrongSizeAreRefused) {
 TEST(FitDataChecks, MoreColumnsThanAModelHasAreRefused) {
   Dataset data;
   for (int i = 0; i < 1000; ++i) data.y_names.push_back("y" + std::to_string(i));
-  const std::string said = message_of<ConfigError>([&] { const FitData checked(data, {}); });
+  const std::string said =
+      kalmia::message_of<ConfigError>([&] { const FitData checked(data, {}); });
   expect_refused(said, "the data: 1000 measured columns, but a model has at most");
 }
 

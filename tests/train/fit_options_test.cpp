@@ -29,7 +29,7 @@ TEST(FitOptions, ValidateNamesEveryViolatedRule) {
   o.train.clip_norm = std::nan("");
   o.train.weight_decay = std::numeric_limits<double>::infinity();
   o.train.threads = -1;
-  const std::string message = message_of<ConfigError>([&] { o.validate(); });
+  const std::string message = kalmia::message_of<ConfigError>([&] { o.validate(); });
   for (const char* name :
        {"model.order = -1", "model.hidden = -1", "model.members = 0, but it must be in 1..64",
         "model.decoder = 0", "train.learning_rate = 0", "train.updates = -1", "train.window = 1",
@@ -55,7 +55,7 @@ TEST(FitOptions, TenWrongOptionsAreTenLinesOfOneMessage) {
   o.train.window = 1;
   EXPECT_EQ(o.violations().size(), 10u);
   EXPECT_EQ(
-      message_of<ConfigError>([&] { o.validate(); }),
+      kalmia::message_of<ConfigError>([&] { o.validate(); }),
       "invalid options:\n"
       "  model.taps = 0, but it must be in 1..4096; left out, it is 16\n"
       "  model.prior = \"constant-velosity\", but it must be auto, constant-position, "
@@ -126,7 +126,7 @@ TEST(FitOptions, WhatLeaksIsNotCalibrated) {
   o.model.smoother = "fused";
   o.validate();
   o.model.smoother = "recursive-alternative";
-  EXPECT_NE(message_of<ConfigError>([&] {
+  EXPECT_NE(kalmia::message_of<ConfigError>([&] {
               o.validate();
             }).find("model.calibrate with smoother = recursive-alternative"),
             std::string::npos);

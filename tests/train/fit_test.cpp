@@ -289,7 +289,8 @@ TEST(Fit, DataThatCannotBeLearnedFrom) {
   Dataset backwards = dataset_of({local_level(800, 1, 1, 1)});
   backwards.time_kind = TimeKind::Number;
   for (int k = 0; k < 800; ++k) backwards.series[0].t.push_back(-k);
-  EXPECT_NE(message_of<DataError>([&] { fit(backwards, options); }).find("-1"), std::string::npos);
+  EXPECT_NE(kalmia::message_of<DataError>([&] { fit(backwards, options); }).find("-1"),
+            std::string::npos);
 }
 
 // Before any static model is fitted.
@@ -300,7 +301,7 @@ TEST(Fit, MoreColumnsThanAModelHasAreRefused) {
   wide.series.resize(1);
   wide.series[0].steps = 400;
   wide.series[0].y = local_level(400 * 300, 1, 1, 1);
-  EXPECT_EQ(message_of<ConfigError>([&] { fit(wide, small_options()); }),
+  EXPECT_EQ(kalmia::message_of<ConfigError>([&] { fit(wide, small_options()); }),
             "wide.csv: 300 measured columns, but a model has at most 128; name fewer of them "
             "with --measure");
 }
@@ -322,7 +323,7 @@ TEST(Fit, OptionsThatCannotBe) {
   options = small_options();
   options.model.calibrate = true;
   options.model.tails = "4";
-  EXPECT_NE(message_of<ConfigError>([&] { fit(data, options); }).find("calibrate"),
+  EXPECT_NE(kalmia::message_of<ConfigError>([&] { fit(data, options); }).find("calibrate"),
             std::string::npos);
 }
 

@@ -35,7 +35,7 @@ std::string result_bytes(const FitResult& result) {
   return model::model_file_bytes(result.model.impl());
 }
 
-std::string message_of(const Dataset& data, const Dataset& validation) {
+std::string validation_message(const Dataset& data, const Dataset& validation) {
   try {
     (void)fit(data, validation, validation_options());
   } catch (const DataError& e) {
@@ -151,23 +151,23 @@ TEST(FitValidation, OtherColumnsAreRefused) {
   other.y_names[1] = "height";
   other.source = "other.csv";
   EXPECT_EQ(
-      message_of(data, other),
+      validation_message(data, other),
       "validation data other.csv: measured columns are y1, height, y3, but they must be those "
       "of the data, y1, y2, y3");
   other = validation_data("lorenz", 300, 2);
   other.time_kind = TimeKind::None;
   other.series[0].t.clear();
   EXPECT_EQ(
-      message_of(data, other),
+      validation_message(data, other),
       "validation data simulate lorenz: has no time axis, but it must have, as the data, times "
       "that are numbers");
   other.time_kind = TimeKind::Date;
-  EXPECT_NE(message_of(data, other).find("has times that are dates"), std::string::npos);
+  EXPECT_NE(validation_message(data, other).find("has times that are dates"), std::string::npos);
   other = validation_data("lorenz", 300, 2);
   for (double& t : other.series[0].t) t *= 1000;
-  EXPECT_NE(message_of(data, other).find("lorenz: the time step is "), std::string::npos);
+  EXPECT_NE(validation_message(data, other).find("lorenz: the time step is "), std::string::npos);
   other = validation_data("lorenz", 6, 2);
-  EXPECT_EQ(message_of(data, other),
+  EXPECT_EQ(validation_message(data, other),
             "validation data simulate lorenz: 18 measured values, but at least 20 are needed to "
             "choose a model by");
 }
