@@ -31,7 +31,7 @@ score() {  # MODEL DATA [options of evaluate]
   shift 2
   echo "  evaluate $on${*:+ $*}"
   "$kalmia" evaluate "$model.kalmia" "$on.npz" "$@" |
-    grep -E "where measured|all states|NEES|NIS|within|leak" | sed 's/^ */    /; s/   (.*//'
+    grep -E "where measured|^  states|NEES|NIS|within|leak" | sed 's/^ */    /; s/   (.*//'
 }
 
 for figure in $wanted; do
