@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures the figures of docs/figures.md, all or those of the parts named, and those of docs/models.md
-# that name this script, by their parts (risk, calibrated):
+# that name this script, by their parts (encoders, recurrent, risk, calibrated):
 #
 #     tools/figures.sh [linear|flow|lorenz|members|smoothers|parameters|missing|outliers|little|forecast|
-#                       risk|calibrated]...
+#                       encoders|recurrent|risk|calibrated]...
 #
 # Takes the program from $KALMIA (build/kalmia) and works in $FOLDER (a new one, removed at the
 # end). No clean value is read but by `kalmia evaluate`, to score. About 11 minutes on 2 cores.
@@ -31,7 +31,7 @@ score() {  # MODEL DATA [options of evaluate]
   shift 2
   echo "  evaluate $on${*:+ $*}"
   "$kalmia" evaluate "$model.kalmia" "$on.npz" "$@" |
-    grep -E "where measured|all states|NEES|NIS|within|leak" | sed 's/^ */    /; s/   (.*//'
+    grep -E "where measured|^  states|NEES|NIS|within|leak" | sed 's/^ */    /; s/   (.*//'
 }
 
 for figure in $wanted; do
@@ -62,11 +62,27 @@ for figure in $wanted; do
       ;;
     calibrated)
       data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
-      for members in 1 5; do
+      for members in 1 2 4; do
+        fit "members_$members" lorenz --prior lorenz --noise 0.5 --members $members
+        score "members_$members" lorenz_test
         fit "calibrated_$members" lorenz --prior lorenz --noise 0.5 --members $members --calibrate
         grep "^covariances" "calibrated_$members.log"
         score "calibrated_$members" lorenz_test
       done
+      ;;
+    encoders)
+      data ten_thousand lorenz 10000 1 && data ten_thousand_test lorenz 10000 2
+      for encoder in gru lstm conv transformer tcn; do
+        fit "$encoder" ten_thousand --prior constant-velocity --noise 0.5 --updates 600 --threads 1 --encoder $encoder
+        grep "^networks" "$encoder.log"
+        score "$encoder" ten_thousand_test
+      done
+      ;;
+    recurrent)
+      data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
+      fit recurrent_filter lorenz --prior lorenz --noise 0.5 --filter recurrent
+      grep "^networks" recurrent_filter.log
+      score recurrent_filter lorenz_test
       ;;
     smoothers)
       data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2

@@ -10,6 +10,9 @@ sizes, the median over seeds with the least and the largest behind it; of audio:
 median_mse and others by noises), spread (largest less least position error over seeds, each relative
 to that of the optimal filter on the same trajectory), largest (calibration and the parts of the
 error at the largest size) and run (what was run).
+
+With --busy the machine did other things beside the run: its times say nothing, and the page keeps
+those that it has.
 """
 
 import argparse
@@ -20,7 +23,7 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-TABLE = re.compile(r"(<!-- table: (\w+) (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- table: (\w+) (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def figure(value, digits=4):
@@ -125,22 +128,34 @@ def noises(result, kind):
     return text
 
 
-def audio_run(result):
+def with_old_seconds(text, old):
+    """The table with the last column of the old one, by the methods' names."""
+    def cells_of(line):
+        return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+    seconds = {cells_of(line)[0]: cells_of(line)[-1] for line in old.splitlines()}
+    rows = [cells_of(line) for line in text.splitlines()]
+    return "".join(row([*cells[:-1], seconds.get(cells[0], "-")]) for cells in rows)
+
+
+def audio_run(result, busy):
     """One line about a run of audio."""
     p = result["provenance"]
+    times = "beside other work" if busy else f"{p['seconds'] / 60:.0f} minutes"
     return (f"{p['utterances']['test']} test utterances, {p['utterances']['training']:,} for training; "
             f"{p['started'][:10]}, version {p['version']}, {p['compiler']}, {p['instruction_set']}, "
-            f"{p['threads']} cells side by side: {p['seconds'] / 60:.0f} minutes.\n")
+            f"{p['threads']} cells side by side: {times}.\n")
 
 
-def run(result):
+def run(result, busy):
     """One line about the run."""
     p = result["provenance"]
     seeds = p["options"]["seeds"]
+    times = ("beside other work" if busy else f"{sum_of_cells(result) / 60:.0f} minutes of cells, "
+             f"done in {p['seconds'] / 60:.0f}")
     return (f"{seeds} seed{'s' if seeds != 1 else ''}, {p['options']['test']:,} test steps; "
             f"{p['started'][:10]}, version {p['version']}, {p['compiler']}, {p['instruction_set']}, "
-            f"{p['threads']} cells side by side, one thread each: {sum_of_cells(result) / 60:.0f} minutes "
-            f"of cells, done in {p['seconds'] / 60:.0f}."
+            f"{p['threads']} cells side by side, one thread each: {times}."
             f"{' Errors: median over seeds (least .. largest).' if seeds != 1 else ''}\n")
 
 
@@ -150,19 +165,22 @@ def sum_of_cells(result):
                {(each["seed"], each["seconds"]) for each in result["rows"]})
 
 
-def table(result, kind):
+def table(result, kind, old="", busy=False):
+    if kind == "run":
+        return (audio_run if result["experiment"] == "audio" else run)(result, busy)
     if result["experiment"] == "audio":
-        return audio_run(result) if kind == "run" else noises(result, kind)
+        return noises(result, kind)
     if kind in ("state_mse", "position_mse"):
         return by_sizes(result, kind)
-    return {"spread": spread, "largest": largest, "run": run}[kind](result)
+    text = {"spread": spread, "largest": largest}[kind](result)
+    return with_old_seconds(text, old) if busy and kind == "largest" else text
 
 
-def filled(page, results):
+def filled(page, results, busy=False):
     """The page with the tables of the experiments in `results` ({name: result}) replaced."""
     def replacement(match):
         result = results.get(match[2])
-        return match[1] + table(result, match[3]) + match[4] if result else match[0]
+        return match[1] + table(result, match[3], match[4], busy) + match[5] if result else match[0]
     return TABLE.sub(replacement, page)
 
 
@@ -171,13 +189,15 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="+", type=Path, metavar="ROWS.json")
     parser.add_argument("--page", type=Path, help="default: the pages of docs")
+    parser.add_argument("--busy", action="store_true", help="keep the times that the page has")
     arguments = parser.parse_args()
     results = {}
     for path in arguments.rows:
         result = json.loads(path.read_text(encoding="ascii"))
         results[result["experiment"]] = result
     for page in [arguments.page] if arguments.page else [DOCS / "reproduction.md", DOCS / "audio.md"]:
-        page.write_text(filled(page.read_text(encoding="ascii"), results), encoding="ascii")
+        page.write_text(filled(page.read_text(encoding="ascii"), results, arguments.busy),
+                        encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -62,6 +62,15 @@ class ReproductionTables(unittest.TestCase):
                       "2 cells side by side, one thread each: 1 minutes of cells, done in 2. "
                       "Errors: median over seeds (least .. largest).\n", self.fill("run"))
 
+    def test_a_run_beside_other_work_leaves_the_times(self):
+        old = ("| method | error | seconds |\n| --- | --- | --- |\n| ours | 0.4 | 7 |\n")
+        page = f"<!-- table: linear largest -->\n{old}<!-- end --><!-- table: linear run -->\n<!-- end -->"
+        text = filled(page, {"linear": result()}, busy=True)
+        self.assertIn("| prediction error, estimated | true | seconds |\n", text)
+        self.assertIn("| ours | 0.25 .. 0.5 | 1 | 0.95 | 0.75 +- 0.01 | 0.76 | 7 |\n", text)
+        self.assertIn("| kalman-optimal * | 0.25 .. 0.5 | 1 | 0.95 | 0.75 +- 0.01 | 0.76 | - |\n", text)
+        self.assertIn("one thread each: beside other work. Errors: ", text)
+
     def test_other_experiments_stay(self):
         self.assertIn("\nold\n", self.fill("state_mse", "lorenz"))
 
