@@ -20,10 +20,6 @@
 namespace kalmia::data {
 namespace {
 
-struct CloseDecoder {
-  void operator()(SNDFILE* file) const { sf_close(file); }
-};
-
 SampleFormat nearest_format(int format) {
   switch (format & SF_FORMAT_SUBMASK) {
     case SF_FORMAT_PCM_S8:
@@ -43,6 +39,10 @@ SampleFormat nearest_format(int format) {
 }
 
 }  // namespace
+
+struct CloseDecoder {
+  void operator()(SNDFILE* file) const { sf_close(file); }
+};
 
 struct SoundReader::Impl {
   std::string path, source;

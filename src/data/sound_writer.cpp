@@ -13,7 +13,6 @@
 #include "kalmia/error.hpp"
 
 namespace kalmia::data {
-namespace {
 
 struct CloseEncoder {
   void operator()(SNDFILE* file) const { sf_close(file); }
@@ -26,6 +25,8 @@ struct EncodedFile {
   sf_count_t size = 0, at = 0;
   std::exception_ptr failure = nullptr;
 };
+
+namespace {
 
 EncodedFile& encoded(void* user) { return *static_cast<EncodedFile*>(user); }
 

@@ -18,7 +18,7 @@
 namespace kalmia::test {
 namespace {
 
-constexpr double x = 0.7, y = -1.3, tau_2 = 2.5;
+constexpr double x_at = 0.7, y_at = -1.3, tau_2 = 2.5;
 
 class Parse : public testing::Test {
  protected:
@@ -29,7 +29,7 @@ class Parse : public testing::Test {
     names.add("sigma", g.constant(10), "test");
   }
   double value(const std::string& text) {
-    return naive_value(g, parse(g, text, names, "test"), std::vector<double>{x, y, tau_2});
+    return naive_value(g, parse(g, text, names, "test"), std::vector<double>{x_at, y_at, tau_2});
   }
   std::string message(const std::string& text) {
     try {
@@ -52,39 +52,39 @@ TEST_F(Parse, Values) {
       {"2.", 2},
       {"0.1", 0.1},
       {"1e-400", 0},
-      {"x", x},
+      {"x", x_at},
       {"tau_2", tau_2},
-      {"sigma*(y-x)", 10 * (y - x)},
+      {"sigma*(y-x)", 10 * (y_at - x_at)},
       {"pi", std::numbers::pi},
-      {"x+y", x + y},
-      {"x-y", x - y},
-      {"x*y", x * y},
-      {"x/y", x / y},
-      {"-x", -x},
-      {"+x", x},
-      {" ( x\t+ y )\n", x + y},
-      {"((((x))))", x},
-      {"sin(x)", std::sin(x)},
-      {"cos ( x )", std::cos(x)},
-      {"tan(x)", std::tan(x)},
-      {"asin(x)", std::asin(x)},
-      {"acos(x)", std::acos(x)},
-      {"atan(x)", std::atan(x)},
-      {"atan2(y, x)", std::atan2(y, x)},
-      {"sinh(x)", std::sinh(x)},
-      {"cosh(x)", std::cosh(x)},
-      {"tanh(x)", std::tanh(x)},
-      {"exp(x)", std::exp(x)},
-      {"log(x)", std::log(x)},
-      {"sqrt(x)", std::sqrt(x)},
-      {"pow(x, tau_2)", std::pow(x, tau_2)},
-      {"abs(y)", -y},
+      {"x+y", x_at + y_at},
+      {"x-y", x_at - y_at},
+      {"x*y", x_at * y_at},
+      {"x/y", x_at / y_at},
+      {"-x", -x_at},
+      {"+x", x_at},
+      {" ( x\t+ y )\n", x_at + y_at},
+      {"((((x))))", x_at},
+      {"sin(x)", std::sin(x_at)},
+      {"cos ( x )", std::cos(x_at)},
+      {"tan(x)", std::tan(x_at)},
+      {"asin(x)", std::asin(x_at)},
+      {"acos(x)", std::acos(x_at)},
+      {"atan(x)", std::atan(x_at)},
+      {"atan2(y, x)", std::atan2(y_at, x_at)},
+      {"sinh(x)", std::sinh(x_at)},
+      {"cosh(x)", std::cosh(x_at)},
+      {"tanh(x)", std::tanh(x_at)},
+      {"exp(x)", std::exp(x_at)},
+      {"log(x)", std::log(x_at)},
+      {"sqrt(x)", std::sqrt(x_at)},
+      {"pow(x, tau_2)", std::pow(x_at, tau_2)},
+      {"abs(y)", -y_at},
       {"sign(y)", -1},
-      {"min(x, y)", y},
-      {"max(x, y)", x},
-      {"sigmoid(x)", 1 / (1 + std::exp(-x))},
-      {"softplus(x)", std::log1p(std::exp(x))},
-      {"min(max(x, 0), -(y))/(1 + x^2)", x / (1 + x * x)},
+      {"min(x, y)", y_at},
+      {"max(x, y)", x_at},
+      {"sigmoid(x)", 1 / (1 + std::exp(-x_at))},
+      {"softplus(x)", std::log1p(std::exp(x_at))},
+      {"min(max(x, 0), -(y))/(1 + x^2)", x_at / (1 + x_at * x_at)},
   };
   for (const auto& [text, want] : cases) EXPECT_DOUBLE_EQ(value(text), want) << text;
 }
@@ -97,8 +97,8 @@ TEST_F(Parse, PrecedenceIsThatOfPython) {
       {"-2*3", -6},   {"2*3^2", 18},    {"-2^-2", -0.25}, {"2^-2^2", 0.0625}, {"4^0.5", 2},
   };
   for (const auto& [text, want] : cases) EXPECT_DOUBLE_EQ(value(text), want) << text;
-  EXPECT_DOUBLE_EQ(value("-x^2"), -(x * x));
-  EXPECT_DOUBLE_EQ(value("x-y*x/tau_2^2"), x - y * x / (tau_2 * tau_2));
+  EXPECT_DOUBLE_EQ(value("-x^2"), -(x_at * x_at));
+  EXPECT_DOUBLE_EQ(value("x-y*x/tau_2^2"), x_at - y_at * x_at / (tau_2 * tau_2));
 }
 
 TEST_F(Parse, EqualTextsShareTheirNodes) {
@@ -140,11 +140,11 @@ TEST_F(Parse, MessagesNameThePlaceTheTextTheCharacterAndTheRule) {
       {"x)", 2, "found \")\", but " + end_rule},
       {"(x;y)", 3, "found \";\", but an operator, \",\" or \")\" must stand here"},
       {"()", 2, "found \")\", but " + value_rule},
-      {"x y", 3, "found \"y\", but " + end_rule},
+      {"x y", 3, "found \"y_at\", but " + end_rule},
       {"x $ y", 3, "found \"$\", but " + end_rule},
       {"x\xc2\xb2", 2, "found byte 0xc2, but " + end_rule},
       {std::string("x\0+1", 4), 2, "found byte 0x00, but " + end_rule},
-      {"2x", 2, "found \"x\", but " + number_rule},
+      {"2x", 2, "found \"x_at\", but " + number_rule},
       {"2 (x)", 3, "found \"(\", but " + number_rule},
       {"1.2.3", 4, "found \".\", but " + number_rule},
       {"1e", 2, "found \"e\", but " + number_rule},
@@ -178,7 +178,7 @@ TEST_F(Parse, NestingHasALimit) {
     return out;
   };
   const int deep = expr::kDeepestNesting - 1;
-  EXPECT_EQ(value(repeated("(", deep) + "x" + repeated(")", deep)), x);
+  EXPECT_EQ(value(repeated("(", deep) + "x" + repeated(")", deep)), x_at);
   for (const int times : {expr::kDeepestNesting, 1000000})
     for (const std::string piece : {"(", "-", "sin(", "2^", "+"}) {
       const std::string found = message(repeated(piece, times) + "x");
@@ -188,7 +188,7 @@ TEST_F(Parse, NestingHasALimit) {
   // Long is not deep. (The naive value would recurse.)
   const expr::Node sum = parse(g, repeated("x+", 100000) + "0", names, "test");
   const expr::Program program(g, {sum}, 3);
-  EXPECT_NEAR(evaluate(program, std::vector<double>{x, y, tau_2})[0], 100000 * x, 1e-6);
+  EXPECT_NEAR(evaluate(program, std::vector<double>{x_at, y_at, tau_2})[0], 100000 * x_at, 1e-6);
 }
 
 // Nothing crashes it: valid text with random changes parses or throws
