@@ -83,11 +83,12 @@ std::shared_ptr<const kalmia::kalman::TransitionMap> map_of(const json& map) {
   } else {
     const json& F = map.at("F");
     std::size_t n = 0;
-    while (n * n < F.size()) system.states.push_back("x" + std::to_string(++n));
+    while (n * n < F.size()) system.states.push_back(std::string("x").append(std::to_string(++n)));
     for (std::size_t i = 0; i < n; ++i) {
       std::string sum = "0";
       for (std::size_t j = 0; j < n; ++j)
-        if (F[i * n + j] != 0) sum += " + (" + F[i * n + j].dump() + ")*" + system.states[j];
+        if (F[i * n + j] != 0)
+          sum.append(" + (").append(F[i * n + j].dump()).append(")*").append(system.states[j]);
       system.next.push_back({system.states[i], sum});
     }
   }
