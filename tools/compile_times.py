@@ -5,7 +5,7 @@ usage: tools/compile_times.py BUILD [--only PATTERN] [--markdown N] [--jobs N]
 
 Runs every command of BUILD/compile_commands.json (files whose path matches PATTERN: src/ and cli/ are
 the program) into a scratch folder, and prints the files by their cost and the sum. --markdown prints
-the N most expensive as the table of docs/building.md.
+the N most expensive as a table.
 """
 
 import argparse
