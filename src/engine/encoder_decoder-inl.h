@@ -34,7 +34,7 @@
 #include "engine/tape-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace kalmia::nn::HWY_NAMESPACE {}  // each source adds its encoder's arithmetic
+namespace kalmia::nn::HWY_NAMESPACE {}  // namespace kalmia::nn::HWY_NAMESPACE
 namespace kalmia::engine::HWY_NAMESPACE {
 
 using namespace nn::HWY_NAMESPACE;  // NOLINT: networks of this instruction set

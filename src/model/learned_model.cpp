@@ -224,7 +224,7 @@ std::vector<double> LearnedModel<T>::emission_lines(const double* x) const {
 template <typename T>
 void LearnedModel<T>::set_parameters(std::span<const T> parameters) {
   require_size("the parameter block", parameters.size(),
-             static_cast<std::size_t>(architecture_.parameters.size()));
+               static_cast<std::size_t>(architecture_.parameters.size()));
   for (const T value : parameters)
     if (!std::isfinite(value)) throw ConfigError("model: a parameter is not finite");
   parameters_.resize(parameters.size());

@@ -113,7 +113,8 @@ std::vector<infer::SeriesView> pieces_of(const ScaledData& data,
   std::vector<infer::SeriesView> pieces;
   int steps = 0;
   for (const StepRange& stretch : stretches)
-    for (int from = stretch.begin; from < stretch.end && steps < kMostNoiseSteps; from += kIteratedPiece) {
+    for (int from = stretch.begin; from < stretch.end && steps < kMostNoiseSteps;
+         from += kIteratedPiece) {
       const StepRange part{stretch.series, from, std::min(stretch.end, from + kIteratedPiece)};
       pieces.push_back(data.view(part));
       steps += part.steps();

@@ -5,8 +5,8 @@
 
 namespace kalmia::heads {
 
-/// The kernels of the machine's instruction set: those made for the sizes of the model, if there are
-/// any.
+/// The kernels of the machine's instruction set: those made for the sizes of the model, if there
+/// are any.
 template <typename T>
 const StateKernels<T>& recursion_kernels(const StateModel<T>& model);
 

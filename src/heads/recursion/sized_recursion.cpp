@@ -1,6 +1,6 @@
 // The recursion with the numbers of states and measurements as compile-time constants: it is then
-// unrolled. Measured: at N = M = 3 filtering is 6 % and training 4 % faster for it. In double, which
-// serves tests and the static stage, only 3 x 3 is: compiling takes long enough.
+// unrolled. Measured: at N = M = 3 filtering is 6 % and training 4 % faster for it. In double,
+// which serves tests and the static stage, only 3 x 3 is: compiling takes long enough.
 
 #include "heads/recursion/recursion.hpp"
 
