@@ -34,6 +34,7 @@
 #include "engine/tape-inl.h"
 
 HWY_BEFORE_NAMESPACE();
+// Each source adds its encoder's arithmetic.
 namespace kalmia::nn::HWY_NAMESPACE {}  // namespace kalmia::nn::HWY_NAMESPACE
 namespace kalmia::engine::HWY_NAMESPACE {
 
