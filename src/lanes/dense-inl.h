@@ -16,8 +16,8 @@ namespace kalmia::lanes::HWY_NAMESPACE {
 
 // Tiles fill the register file: 24 accumulators of 32 registers with AVX-512, 12 of 16 elsewhere.
 // Measured: 12 x 2 lines reach 186 of 189 GFLOP/s on one 2.95 GHz AVX-512 core (192x64 * 64x32).
-// Networks in double serve derivative tests and the static stage, which has no hidden units: small
-// tiles compile fast, and give the same bits, since each sum of a product has its own order.
+// Networks in double serve derivative tests and the static stage, whose networks have one unit:
+// small tiles compile fast, and give the same bits, since each sum of a product has its own order.
 template <typename T>
 inline constexpr int kTileRows = sizeof(T) == 8            ? 3
                                  : Line<float>::kVecs == 1 ? 12
