@@ -47,6 +47,10 @@ void EstimateCommand::add_to(Parser& parser) {
               "list every state of the model after what is measured; without it, those of your own "
               "equations alone",
               list.all_states);
+  parser.flag("--parts",
+              "list what each part of a sum adds to each channel, as <channel>:<part>: the "
+              "decomposition of the series",
+              list.parts);
 }
 
 void EstimateCommand::add_measurements(Parser& parser) {

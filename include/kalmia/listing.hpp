@@ -18,12 +18,16 @@ struct ListOptions {
   /// the measurement noise as well (of Student-t noise its variance nu / (nu - 2) R; where it has
   /// none, 1.96 standard deviations hold 95 % of it).
   bool measurements = false;
+  /// What each part of a sum adds to each channel, as `<channel>:<part>`; the parts of a channel
+  /// add up to its value.
+  bool parts = false;
 };
 
 /// From the moments of a model's states to those of what is listed:
 ///
 ///   measured columns   h(x) with H P H', H at the mean (Model::measured)
 ///   states             those of equations that the user wrote, or all, as they are
+///   parts              of a sum, where they are asked for: what each adds to each channel
 ///
 /// so that the columns are the same whichever of the maps with a name was taken. A state that is
 /// what the column of its name measures is not listed twice. One that is something else gets

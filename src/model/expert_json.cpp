@@ -78,6 +78,23 @@ System system_of(const Json& json) {
   return system;
 }
 
+Json parts_json(const std::vector<prior::Part>& parts) {
+  Json json = Json::array();
+  for (const prior::Part& part : parts)
+    json.push_back({{"name", prior::part_entry(part.kind).name},
+                    {"scale", part.scale},
+                    {"count", part.count}});
+  return json;
+}
+
+std::vector<prior::Part> parts_of(const Json& json) {
+  std::vector<prior::Part> parts;
+  for (const Json& each : json)
+    parts.push_back({prior::part_of_name(each.at("name").get<std::string>()),
+                     each.at("scale").get<double>(), whole_number(each, "count")});
+  return parts;
+}
+
 // What a file calls the order is the number of lags here.
 bool orders_lags(const prior::ExpertSpec& spec) { return spec.kind == prior::PriorKind::Ar; }
 
@@ -98,6 +115,7 @@ Json expert_json(const prior::ExpertSpec& spec) {
                      {"step", spec.frame.step},
                      {"dt", spec.frame.dt}};
   }
+  if (!spec.parts.empty()) json["parts"] = parts_json(spec.parts);
   if (spec.latent != 0) json["latent"] = spec.latent;
   if (!spec.system.empty()) json["system"] = system_json(spec.system);
   return json;
@@ -121,6 +139,7 @@ prior::ExpertSpec expert_from_json(const Json& json) {
     frame.at("step").get_to(spec.frame.step);
     frame.at("dt").get_to(spec.frame.dt);
   }
+  if (json.contains("parts")) spec.parts = parts_of(json.at("parts"));
   if (json.contains("latent")) spec.latent = whole_number(json, "latent");
   if (json.contains("system")) spec.system = system_of(json.at("system"));
   return spec;

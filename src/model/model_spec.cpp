@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/option_rules.hpp"
 #include "kalmia/error.hpp"
 #include "model/filters.hpp"
@@ -85,9 +87,10 @@ class Parser {
     const bool written = entry != nullptr && entry->kind == prior::PriorKind::System;
     if (written || (automatic && !options_.system.empty()))
       spec.prior = WrittenPrior{options_.system};
-    else if (entry != nullptr)
+    else if (entry != nullptr && entry->kind != prior::PriorKind::Sum)
       spec.prior = NamedPrior{entry->kind};
-    require_name(automatic || entry != nullptr, "prior", options_.prior, prior_choices());
+    else if (!automatic)
+      read_parts(spec);
     const IntegrationOptions& given = options_.integration;
     const prior::FlowEntry* flow = prior::find_flow(given.flow);
     require_name(given.flow.empty() || flow != nullptr, "flow", given.flow, flow_choices());
@@ -98,6 +101,19 @@ class Parser {
     if (options_.departure >= 0) spec.departure.std = options_.departure;
     spec.departure.degree = options_.departure_degree;
     spec.latent = options_.latent;
+  }
+
+  // What is no name of a prior may be a sum of parts.
+  void read_parts(ModelSpec& spec) {
+    if (!prior::looks_like_parts(options_.prior)) {
+      require_name(false, "prior", options_.prior, prior_choices());
+      return;
+    }
+    try {
+      spec.prior = SumPrior{prior::parse_parts(options_.prior)};
+    } catch (const ConfigError& error) {
+      violations_.push_back(std::string("model.") + error.what());
+    }
   }
 
   void read_noise(ModelSpec& spec) {
@@ -158,6 +174,22 @@ prior::ExpertSpec ModelSpec::expert(prior::PriorKind kind) const {
   spec.departure = departure.std.value_or(
       spec.degree > 1 ? kUsualCoefficient : prior::prior_entry(kind).usual_departure);
   return spec;
+}
+
+prior::ExpertSpec ModelSpec::expert(std::vector<prior::Part> parts) const {
+  prior::ExpertSpec spec = expert(prior::PriorKind::Sum);
+  spec.parts = std::move(parts);
+  return spec;
+}
+
+bool any_step(const PriorChoice& prior) {
+  if (const auto* named = std::get_if<NamedPrior>(&prior))
+    return prior::prior_entry(named->kind).flow_states > 0;
+  if (const auto* sum = std::get_if<SumPrior>(&prior))
+    return std::ranges::all_of(sum->parts, [](const prior::WrittenPart& each) {
+      return prior::any_step(each.part);
+    });
+  return std::holds_alternative<AutomaticPrior>(prior);
 }
 
 ModelSpec parse_model(const ModelOptions& options, std::vector<std::string>& violations) {

@@ -21,10 +21,18 @@ struct AutomaticPrior {};
 struct NamedPrior {
   prior::PriorKind kind = prior::PriorKind::ConstantPosition;
 };
+/// A sum of parts.
+struct SumPrior {
+  std::vector<prior::WrittenPart> parts;
+};
 /// The user's own equations.
 struct WrittenPrior {
   System system;
 };
+
+using PriorChoice = std::variant<AutomaticPrior, NamedPrior, SumPrior, WrittenPrior>;
+/// Whether the maps of the prior hold for a step of any length.
+bool any_step(const PriorChoice& prior);
 
 /// How far the expert's map may be off.
 struct DepartureSpec {
@@ -46,7 +54,7 @@ struct NetworkSpec {
 
 /// The fields of ModelOptions.
 struct ModelSpec {
-  std::variant<AutomaticPrior, NamedPrior, WrittenPrior> prior;
+  PriorChoice prior;
   prior::Integration integration;  ///< of prior::integrated_priors
   int lags = 0;                    ///< of ar; 0: two
   DepartureSpec departure;
@@ -66,6 +74,8 @@ struct ModelSpec {
 
   /// The expert map of one kind: of the prior, or of one that `auto` tries.
   prior::ExpertSpec expert(prior::PriorKind kind) const;
+  /// That of a sum of parts.
+  prior::ExpertSpec expert(std::vector<prior::Part> parts) const;
 };
 
 /// Reads the options. Adds a sentence to `violations` for every rule that they violate; a choice

@@ -11,6 +11,8 @@ namespace {
 constexpr double kInitialSpreads = 3;
 // Of a state that no channel shows, a step adds this share of what it may be.
 constexpr double kUnseenStep = 0.02;
+// What a season's shape changes in a step, as a share of the channel's step.
+constexpr double kCycleStep = 0.02;
 // A value that a state only remembers, as autoregressions do, does not change: next to nothing is
 // added to it.
 constexpr double kLagStep = 1e-3;
@@ -39,11 +41,14 @@ StateSize state_size(const prior::Expert& expert, int n, const ModelDescription&
   const double per_time = expert.physical ? std::pow(description.dt, -state.derivative) : 1;
   const double step = channels[c].step / unit * per_time;
   const double signal = state.derivative == 1 ? channels[c].rate : channels[c].acceleration;
+  const double spread = kInitialSpreads * channels[c].spread / unit;
+  if (state.role == prior::StateRole::Cycle) return {0, spread, kCycleStep * step};
   StateSize size{0, 3 * std::max(step, signal / unit * per_time), 0.2 * step};
   if (state.derivative == 0)
-    size = {(channels[c].mean - description.units.y_offset[c]) / unit,
-            kInitialSpreads * channels[c].spread / unit,
-            (expert.measured_state[c] == n ? 0.5 : kLagStep) * step};
+    size = {state.role == prior::StateRole::Addend
+                ? 0
+                : (channels[c].mean - description.units.y_offset[c]) / unit,
+            spread, (state.role == prior::StateRole::Remembered ? kLagStep : 0.5) * step};
   if (given != expert.initial.end()) size = {given->mean, given->std, size.step};
   return size;
 }

@@ -1,5 +1,7 @@
 #include "prior/expert.hpp"
 
+#include <algorithm>
+
 #include "base/option_rules.hpp"
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
@@ -24,10 +26,23 @@ void require_at_most(const std::string& prior, std::size_t count, const char* wh
 
 }  // namespace
 
+void require_states(const std::string& prior, std::size_t count) {
+  require_at_most(prior, count, "states");
+}
+
 std::vector<double> Expert::theta() const {
   std::vector<double> values;
   for (const ExpertParameter& parameter : parameters) values.push_back(parameter.value);
   return values;
+}
+
+bool any_step(const ExpertSpec& spec) {
+  if (spec.kind != PriorKind::Sum) return prior_entry(spec.kind).flow_states > 0;
+  return std::ranges::all_of(spec.parts, [](const Part& part) { return any_step(part); });
+}
+
+std::string prior_text(const ExpertSpec& spec, const StepLength& step) {
+  return spec.kind == PriorKind::Sum ? parts_text(spec.parts, step) : prior_name(spec.kind);
 }
 
 Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
@@ -38,7 +53,7 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
   require_in_range("departure", spec.departure, {.least = 0});
   require_in_range("latent", spec.latent, range_of<ModelOptions>("latent"));
   const PriorEntry& entry = prior_entry(spec.kind);
-  const std::string name(entry.name);
+  const std::string name = prior_text(spec);
   if (spec.latent > 0 && spec.kind != PriorKind::None)
     throw ConfigError("latent = " + std::to_string(spec.latent) + ", but prior = \"" + name +
                       "\" has states of its own; latent states are for none");
@@ -54,10 +69,11 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
       case PriorFamily::Motion:
         break;
     }
-    return draft_motion(spec.kind, channels, spec.lags);
+    return draft_sum(motion_parts(spec), name, channels);
   };
+  if (spec.kind == PriorKind::Sum) check_parts(spec.parts);
   ExpertDraft made = draft();
-  require_at_most(name, static_cast<std::size_t>(made.symbols.states), "states");
+  require_states(name, static_cast<std::size_t>(made.symbols.states));
   return finish(made, spec);
 }
 

@@ -9,6 +9,7 @@
 #include "kalman/transition_map.hpp"
 #include "kalmia/system.hpp"
 #include "prior/integration.hpp"
+#include "prior/parts.hpp"
 #include "prior/prior_kind.hpp"
 
 namespace kalmia::prior {
@@ -16,11 +17,21 @@ namespace kalmia::prior {
 /// States and measured channels of a model, at most.
 inline constexpr int kMostStates = 128;
 
+/// What a state of a channel is for.
+enum class StateRole {
+  Value,       ///< the channel's value or a derivative of it
+  Remembered,  ///< an earlier value, which does not change
+  Addend,      ///< what a part adds to the value, about zero, or a derivative of that
+  Cycle,       ///< the same of a season
+};
+
 /// What kind of quantity a state is: the value of a measured channel, or a derivative of it by the
 /// time step. `channel` is -1 for a state of a user's system that no channel measures alone.
 struct StateKind {
   int channel = 0;
   int derivative = 0;  ///< 0 value, 1 rate, 2 acceleration
+  int part = 0;        ///< of a sum: which of Expert::parts
+  StateRole role = StateRole::Value;
 };
 
 /// A parameter of an expert and what is known of it before there are data.
@@ -33,6 +44,10 @@ struct Expert {
   std::string name;
   std::vector<std::string> state_names;
   std::vector<StateKind> states;
+  /// Names of the parts whose sum each channel is; empty: it is no sum.
+  std::vector<std::string> parts;
+  /// The longest period of a part, in steps; 0: none has one.
+  double longest_period = 0;
   /// The state that each channel measures; -1 where it is no single one.
   std::vector<int> measured_state;
   /// The map is written in the user's units. Otherwise it holds whatever the unit and the origin of
@@ -73,6 +88,8 @@ struct ExpertSpec {
   Integration integration;
   /// The lags of `ar`; 0: two.
   int lags = 0;
+  /// Of `sum`: what adds up to the value of a channel.
+  std::vector<Part> parts;
   /// Of a user's own equations.
   System system;
   /// Learn a departure from the map, regularised by this standard deviation about zero; 0: no
@@ -85,6 +102,11 @@ struct ExpertSpec {
   /// The states of `none` beside the measured channels.
   int latent = 0;
 };
+
+/// Whether the map holds for a step of any length.
+bool any_step(const ExpertSpec& spec);
+/// As users write it: the prior's name, or its parts.
+std::string prior_text(const ExpertSpec& spec, const StepLength& step = {});
 
 /// Those whose equations are integrated as ExpertSpec::integration says.
 std::vector<PriorKind> integrated_priors();

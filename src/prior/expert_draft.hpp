@@ -42,7 +42,14 @@ Expert finish(ExpertDraft& draft, const ExpertSpec& spec);
 // The experts by their kind; each draws its own.
 /// none: a map that is all departure, of the channels and `latent` states beside them.
 ExpertDraft draft_free(const std::vector<std::string>& channels, int latent);
-ExpertDraft draft_motion(PriorKind kind, const std::vector<std::string>& channels, int lags);
+/// Throws ConfigError for more than kMostStates.
+void require_states(const std::string& prior, std::size_t count);
+
+/// Each channel is the sum of these parts.
+ExpertDraft draft_sum(const std::vector<Part>& parts, const std::string& name,
+                      const std::vector<std::string>& channels);
+/// The parts of a prior of PriorFamily::Motion.
+std::vector<Part> motion_parts(const ExpertSpec& spec);
 ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels);
 ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs);

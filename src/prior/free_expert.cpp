@@ -45,7 +45,7 @@ ExpertDraft draft_free(const std::vector<std::string>& channels, int latent) {
                         " has the name of a latent state; rename it");
     expert.state_names.push_back(name);
     // Lag z / M + 1 of channel z % M.
-    expert.states.push_back({z % M, 0});
+    expert.states.push_back({.channel = z % M, .role = StateRole::Remembered});
     F(M + z, z) = draft.graph.constant(1);
     F(z % M, M + z) = draft.graph.constant(kStartCoupling);
   }

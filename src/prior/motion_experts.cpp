@@ -1,6 +1,9 @@
-// Experts that hold for any channel in any unit: one block of states a channel, whose first is the
-// channel's value, with derivatives per time step (so that dt is 1 in a usual step). All but
-// autoregressions are linear systems in continuous time.
+// Experts that hold for any channel in any unit: each channel is a sum of parts, each with a block of
+// states whose first is what it adds to the value, with derivatives per time step (so that dt is 1
+// in a usual step). All but autoregressions are linear systems in continuous time.
+#include <algorithm>
+#include <numbers>
+
 #include "prior/expert_draft.hpp"
 
 namespace kalmia::prior {
@@ -14,9 +17,9 @@ constexpr double kStartFastRate = 0.2;
 constexpr double kStartFrequency = 0.3;
 constexpr int kDefaultLags = 2;
 
-// The states of one channel: a linear system in continuous time and its flow over dt. Entries by
-// rows.
-struct Part {
+// The states of one part of one channel: a linear system in continuous time and its flow over dt.
+// Entries by rows.
+struct Block {
   Nodes A;  // empty: a map from step to step, not a flow
   Nodes F;
 };
@@ -31,92 +34,118 @@ Node add_rate(ExpertDraft& draft, const std::string& name, double value) {
   return draft.add_parameter(rate);
 }
 
-// Puts the block of channel m (size x size, entries by rows) on the diagonal of a matrix.
-void put_block(const ExpertDraft& draft, int m, int size, const Nodes& block, Nodes& matrix) {
-  const int N = draft.symbols.states;
+// Puts a block (size x size, entries by rows) on the diagonal of a matrix.
+void put_block(int N, int begin, int size, const Nodes& block, Nodes& matrix) {
   for (int i = 0; i < size; ++i)
     for (int j = 0; j < size; ++j)
-      matrix[static_cast<std::size_t>((m * size + i) * N + m * size + j)] =
+      matrix[static_cast<std::size_t>((begin + i) * N + begin + j)] =
           block[static_cast<std::size_t>(i * size + j)];
 }
 
 // The value moves on with its derivatives, the last of which stays: entry (i, j) of F is
 // dt^(j-i) / (j-i)!.
-Part motion_part(ExpertDraft& draft, int derivatives) {
+Block motion_block(ExpertDraft& draft, int derivatives) {
   expr::Graph& g = draft.graph;
   const int size = derivatives + 1;
-  Part part;
-  part.A.assign(static_cast<std::size_t>(size * size), g.constant(0));
-  part.F = part.A;
+  Block block;
+  block.A.assign(static_cast<std::size_t>(size * size), g.constant(0));
+  block.F = block.A;
   for (int i = 0; i < size; ++i) {
     Node entry = g.constant(1);
-    part.F[static_cast<std::size_t>(i * size + i)] = entry;
-    if (i + 1 < size) part.A[static_cast<std::size_t>(i * size + i + 1)] = g.constant(1);
+    block.F[static_cast<std::size_t>(i * size + i)] = entry;
+    if (i + 1 < size) block.A[static_cast<std::size_t>(i * size + i + 1)] = g.constant(1);
     for (int j = i + 1; j < size; ++j) {
       entry = g.divide(g.multiply(entry, draft.dt()), g.constant(j - i));
-      part.F[static_cast<std::size_t>(i * size + j)] = entry;
+      block.F[static_cast<std::size_t>(i * size + j)] = entry;
     }
   }
-  return part;
+  return block;
 }
 
 // dx/dt = -a x.
-Part reverting_part(ExpertDraft& draft, int m) {
+Block reverting_block(ExpertDraft& draft, const std::string& value, double start) {
   expr::Graph& g = draft.graph;
-  const Node a = add_rate(
-      draft, "damping of " + draft.expert.state_names[static_cast<std::size_t>(m)], kStartRate);
+  const Node a = add_rate(draft, "damping of " + value, start);
   return {{g.negate(a)}, {g.apply(Op::Exp, g.negate(g.multiply(a, draft.dt())))}};
 }
 
 // d^2 x / dt^2 = -stiffness x - 2 s dx/dt, whose rate is the derivative of its value:
 //   A = [0, 1; -stiffness, -2 s],   F = exp(-s dt) [c + s k, k; -stiffness k, c - s k]
-Part second_order_part(ExpertDraft& draft, Node s, Node stiffness, Node c, Node k) {
+Block second_order_block(ExpertDraft& draft, Node s, Node stiffness, Node c, Node k) {
   expr::Graph& g = draft.graph;
   const Node decay = g.apply(Op::Exp, g.negate(g.multiply(s, draft.dt())));
   const Node sk = g.multiply(s, k);
-  Part part;
-  part.A = {g.constant(0), g.constant(1), g.negate(stiffness),
+  Block block;
+  block.A = {g.constant(0), g.constant(1), g.negate(stiffness),
             g.negate(g.multiply(g.constant(2), s))};
-  part.F = {g.multiply(decay, g.add(c, sk)), g.multiply(decay, k),
+  block.F = {g.multiply(decay, g.add(c, sk)), g.multiply(decay, k),
             g.multiply(decay, g.negate(g.multiply(stiffness, k))),
             g.multiply(decay, g.subtract(c, sk))};
-  return part;
+  return block;
 }
 
 // Two rates of decay, a and b: the value returns to its mean, its rate to 0. stiffness = a b,
 // s = (a + b) / 2, c = cosh(d dt), k = sinh(d dt) / d with d = (a - b) / 2.
-Part damped_part(ExpertDraft& draft, int m) {
+Block damped_block(ExpertDraft& draft, const std::string& value) {
   expr::Graph& g = draft.graph;
-  const std::string& channel = draft.expert.state_names[static_cast<std::size_t>(2 * m)];
-  const Node a = add_rate(draft, "damping of " + channel, kStartRate);
+  const Node a = add_rate(draft, "damping of " + value, kStartRate);
   const Node b =
-      add_rate(draft, "damping of " + channel + std::string(derivative_suffix(1)), kStartFastRate);
+      add_rate(draft, "damping of " + value + std::string(derivative_suffix(1)), kStartFastRate);
   const Node half = g.constant(0.5);
   const Node d = g.multiply(half, g.subtract(a, b));
   const Node angle = g.multiply(d, draft.dt());
-  return second_order_part(draft, g.multiply(half, g.add(a, b)), g.multiply(a, b),
+  return second_order_block(draft, g.multiply(half, g.add(a, b)), g.multiply(a, b),
                            g.apply(Op::Cosh, angle), g.divide(g.apply(Op::Sinh, angle), d));
 }
 
 // The value oscillates: stiffness = a^2 + w^2, s = a, c = cos(w dt), k = sin(w dt) / w.
-Part oscillator_part(ExpertDraft& draft, int m) {
+Block oscillator_block(ExpertDraft& draft, const std::string& value, double frequency) {
   expr::Graph& g = draft.graph;
-  const std::string& channel = draft.expert.state_names[static_cast<std::size_t>(2 * m)];
-  const Node a = add_rate(draft, "damping of " + channel, kStartRate);
-  const Node w = add_rate(draft, "frequency of " + channel, kStartFrequency);
+  const Node a = add_rate(draft, "damping of " + value, kStartRate);
+  const Node w = add_rate(draft, "frequency of " + value, frequency);
   const Node angle = g.multiply(w, draft.dt());
-  return second_order_part(draft, a, g.add(g.multiply(a, a), g.multiply(w, w)),
+  return second_order_block(draft, a, g.add(g.multiply(a, a), g.multiply(w, w)),
                            g.apply(Op::Cos, angle), g.divide(g.apply(Op::Sin, angle), w));
 }
 
+// A velocity that fades: dx/dt = v, dv/dt = -b v.
+//   A = [0, 1; 0, -b],   F = [1, (1 - exp(-b dt)) / b; 0, exp(-b dt)]
+Block damped_trend_block(ExpertDraft& draft, const std::string& value, double start) {
+  expr::Graph& g = draft.graph;
+  const Node zero = g.constant(0), one = g.constant(1);
+  const Node b = add_rate(draft, "damping of " + value + std::string(derivative_suffix(1)), start);
+  const Node decay = g.apply(Op::Exp, g.negate(g.multiply(b, draft.dt())));
+  return {{zero, one, zero, g.negate(b)},
+          {one, g.divide(g.subtract(one, decay), b), zero, decay}};
+}
+
+// Harmonic h of a period turns a pair of states by w dt, w = 2 pi h / period:
+//   A = [0, w; -w, 0],   F = [cos(w dt), sin(w dt); -sin(w dt), cos(w dt)]
+// What is added is the sum of the first states of all pairs.
+Block season_block(ExpertDraft& draft, double period, int harmonics) {
+  expr::Graph& g = draft.graph;
+  const int size = 2 * harmonics;
+  Block block;
+  block.A.assign(static_cast<std::size_t>(size * size), g.constant(0));
+  block.F = block.A;
+  for (int h = 1; h <= harmonics; ++h) {
+    const Node w = g.constant(2 * std::numbers::pi * h / period);
+    const Node angle = g.multiply(w, draft.dt());
+    const Node c = g.apply(Op::Cos, angle), s = g.apply(Op::Sin, angle);
+    const int begin = 2 * (h - 1);
+    put_block(size, begin, 2, {g.constant(0), w, g.negate(w), g.constant(0)}, block.A);
+    put_block(size, begin, 2, {c, s, g.negate(s), c}, block.F);
+  }
+  return block;
+}
+
 // x[k] = sum over j of a_j x[k-j]; the states are the last values.
-Part autoregressive_part(ExpertDraft& draft, int m, int lags) {
+Block autoregressive_block(ExpertDraft& draft, const std::string& value, int lags) {
   expr::Graph& g = draft.graph;
   Nodes block(static_cast<std::size_t>(lags * lags), g.constant(0));
-  const std::string& channel = draft.expert.state_names[static_cast<std::size_t>(m * lags)];
   for (int j = 0; j < lags; ++j) {
     ExpertParameter a;
-    a.name = "lag " + std::to_string(j + 1) + " of " + channel;
+    a.name = "lag " + std::to_string(j + 1) + " of " + value;
     a.value = j == 0 ? 0.9 : 0;
     a.learn = true;
     block[static_cast<std::size_t>(j)] = draft.add_parameter(a);
@@ -125,51 +154,142 @@ Part autoregressive_part(ExpertDraft& draft, int m, int lags) {
   return {{}, block};
 }
 
-// The part of channel m.
-Part part_of(PriorKind kind, ExpertDraft& draft, int m, int size) {
-  switch (kind) {
-    case PriorKind::Ar:
-      return autoregressive_part(draft, m, size);
-    case PriorKind::MeanReverting:
-      return reverting_part(draft, m);
-    case PriorKind::DampedVelocity:
-      return damped_part(draft, m);
-    case PriorKind::Oscillator:
-      return oscillator_part(draft, m);
-    default:
-      return motion_part(draft, size - 1);
+// The block of one part; `value`: the name of what it adds.
+Block block_of(const Part& part, ExpertDraft& draft, const std::string& value) {
+  const bool timed = part.scale > 0;
+  switch (part.kind) {
+    case PartKind::Ar:
+      return autoregressive_block(draft, value, part.count);
+    case PartKind::Memory:
+      return reverting_block(draft, value, timed ? 1 / part.scale : kStartRate);
+    case PartKind::DampedTrend:
+      return damped_trend_block(draft, value, timed ? 1 / part.scale : kStartFastRate);
+    case PartKind::DampedVelocity:
+      return damped_block(draft, value);
+    case PartKind::Oscillator:
+      return oscillator_block(draft, value,
+                              timed ? 2 * std::numbers::pi / part.scale : kStartFrequency);
+    case PartKind::Season:
+      return season_block(draft, part.scale, part.count);
+    case PartKind::Level:
+    case PartKind::Trend:
+    case PartKind::Acceleration:
+      break;
   }
+  return motion_block(draft, part_states(part) - 1);
+}
+
+// Whether nothing pulls the part's value back: it carries the level of the channel.
+bool carries_level(const Part& part) {
+  return part.kind == PartKind::Level || part.kind == PartKind::Trend ||
+         part.kind == PartKind::DampedTrend || part.kind == PartKind::Acceleration;
+}
+
+// The part that carries the mean of a channel: the first that wanders, or else the first that is no
+// season, or else the first.
+int base_of(const std::vector<Part>& parts) {
+  const auto first = [&](auto&& is) {
+    const auto found = std::ranges::find_if(parts, is);
+    return found == parts.end() ? -1 : static_cast<int>(found - parts.begin());
+  };
+  const int level = first(carries_level);
+  if (level >= 0) return level;
+  return std::max(0, first([](const Part& part) { return part.kind != PartKind::Season; }));
+}
+
+// State d of a part, what it is and what it is called; `value`: the name of what the part adds.
+void add_state(const Part& part, int d, StateKind state, bool base, const std::string& value,
+               Expert& expert) {
+  std::string name = value;
+  if (part.kind == PartKind::Season) {
+    state.role = base && d == 0 ? StateRole::Value : StateRole::Cycle;
+    if (d > 0) name += (d % 2 == 0 ? "_cos" : "_sin") + std::to_string(d / 2 + 1);
+  } else if (part.kind == PartKind::Ar) {
+    state.role = d > 0 ? StateRole::Remembered : base ? StateRole::Value : StateRole::Addend;
+    if (d > 0) name += "_lag" + std::to_string(d);
+  } else {
+    state.role = base ? StateRole::Value : StateRole::Addend;
+    state.derivative = d;
+    name += derivative_suffix(d);
+  }
+  expert.states.push_back(state);
+  expert.state_names.push_back(name);
+}
+
+// What a part's states add to a channel: the first, and of a season the first of every pair.
+Node added(ExpertDraft& draft, const Part& part, int begin) {
+  Node sum = draft.x(begin);
+  if (part.kind == PartKind::Season)
+    for (int h = 1; h < part.count; ++h) sum = draft.graph.add(sum, draft.x(begin + 2 * h));
+  return sum;
 }
 
 }  // namespace
 
-ExpertDraft draft_motion(PriorKind kind, const std::vector<std::string>& channels, int lags) {
-  const bool lagged = kind == PriorKind::Ar;
-  const int size = !lagged ? prior_entry(kind).flow_states : lags > 0 ? lags : kDefaultLags;
+std::vector<Part> motion_parts(const ExpertSpec& spec) {
+  switch (spec.kind) {
+    case PriorKind::ConstantPosition:
+      return {{PartKind::Level}};
+    case PriorKind::MeanReverting:
+      return {{PartKind::Memory}};
+    case PriorKind::ConstantVelocity:
+      return {{PartKind::Trend}};
+    case PriorKind::DampedVelocity:
+      return {{PartKind::DampedVelocity}};
+    case PriorKind::ConstantAcceleration:
+      return {{PartKind::Acceleration}};
+    case PriorKind::Oscillator:
+      return {{PartKind::Oscillator}};
+    case PriorKind::Ar:
+      return {{PartKind::Ar, 0, spec.lags > 0 ? spec.lags : kDefaultLags}};
+    default:
+      return spec.parts;
+  }
+}
+
+ExpertDraft draft_sum(const std::vector<Part>& parts, const std::string& name,
+                      const std::vector<std::string>& channels) {
+  const bool several = parts.size() > 1 || parts[0].kind == PartKind::Season;
   const int M = static_cast<int>(channels.size());
+  int size = 0;  // of a channel
+  for (const Part& part : parts) size += part_states(part);
+  require_states(name, static_cast<std::size_t>(M * size));
+  const int N = M * size;
+  const auto entries = static_cast<std::size_t>(N * N);
+  const bool flows = std::ranges::all_of(parts, [](const Part& part) { return any_step(part); });
+
   ExpertDraft draft;
   Expert& expert = draft.expert;
-  expert.name = prior_name(kind);
+  expert.name = name;
+  if (several) expert.parts = part_labels(parts);
+  draft.symbols.states = N;
+  draft.map.F.assign(entries, draft.graph.constant(0));
+  draft.map.e.assign(static_cast<std::size_t>(N), draft.graph.constant(0));
+  if (flows) draft.A = draft.map.F;
   for (int m = 0; m < M; ++m) {
-    expert.measured_state.push_back(m * size);
-    for (int d = 0; d < size; ++d) {
-      expert.states.push_back({m, lagged ? 0 : d});
-      const std::string& channel = channels[static_cast<std::size_t>(m)];
-      expert.state_names.push_back(lagged && d > 0 ? channel + "_lag" + std::to_string(d)
-                                   : lagged        ? channel
-                                                   : channel + std::string(derivative_suffix(d)));
+    expert.measured_state.push_back(several ? -1 : m * size);
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const Part& part = parts[p];
+      const int begin = expert.state_dim();
+      const std::string value =
+          channels[static_cast<std::size_t>(m)] + (several ? "_" + expert.parts[p] : "");
+      const bool base = static_cast<int>(p) == base_of(parts);
+      for (int d = 0; d < part_states(part); ++d)
+        add_state(part, d, {.channel = m, .part = static_cast<int>(p)}, base, value, expert);
+      const Block block = block_of(part, draft, value);
+      put_block(N, begin, part_states(part), block.F, draft.map.F);
+      if (flows) put_block(N, begin, part_states(part), block.A, draft.A);
+      if (!several) continue;
+      const Node adds = added(draft, part, begin);
+      if (p == 0)
+        draft.measure.push_back(adds);
+      else
+        draft.measure.back() = draft.graph.add(draft.measure.back(), adds);
     }
   }
-  const auto N = static_cast<std::size_t>(M * size);
-  draft.symbols.states = M * size;
-  draft.map.F.assign(N * N, draft.graph.constant(0));
-  draft.map.e.assign(N, draft.graph.constant(0));
-  if (!lagged) draft.A = draft.map.F;
-  for (int m = 0; m < M; ++m) {
-    const Part part = part_of(kind, draft, m, size);
-    put_block(draft, m, size, part.F, draft.map.F);
-    if (!lagged) put_block(draft, m, size, part.A, draft.A);
-  }
+  for (const Part& part : parts)
+    if (part.kind == PartKind::Season)
+      expert.longest_period = std::max(expert.longest_period, part.scale);
   return draft;
 }
 

@@ -17,6 +17,7 @@ enum class PriorKind {
   ConstantAcceleration,
   Oscillator,
   Ar,
+  Sum,
   CoordinatedTurn,
   Lorenz,
   LinearMotion,

@@ -71,13 +71,17 @@ DataOptions columns_of(const FitContext& fit) {
   return columns;
 }
 
-model::ModelDescription first_description(const FitContext& fit, prior::PriorKind prior) {
+prior::StepLength step_length(const FitContext& fit) {
+  return {fit.data.drive().dt, fit.data.training().time_kind == TimeKind::Date};
+}
+
+model::ModelDescription first_description(const FitContext& fit, const prior::ExpertSpec& prior) {
   const Dataset& data = fit.data.training();
   const model::ModelSpec& spec = fit.spec.model;
   model::ModelDescription d;
   d.measured_names = data.y_names;
   d.input_names = data.u_names;
-  d.prior = spec.expert(prior);
+  d.prior = prior;
   d.time = data.time_kind;
   d.dt = fit.data.drive().dt;
   d.noise = spec.noise.text;

@@ -19,9 +19,12 @@ model::NoiseSpec noise_of(const Dataset& data, const model::ModelSpec& spec);
 /// The median deviation of the measured values of each channel; empty where the data say none.
 std::vector<double> typical_stds(const Dataset& data);
 
+/// The length of a usual step, as the times of parts need it.
+prior::StepLength step_length(const FitContext& fit);
+
 /// Of a model with the expert map `prior`: all that data and options say before anything is
 /// learned. Throws ConfigError for options that contradict the map.
-model::ModelDescription first_description(const FitContext& fit, prior::PriorKind prior);
+model::ModelDescription first_description(const FitContext& fit, const prior::ExpertSpec& prior);
 
 /// How the columns of later data are to be read.
 DataOptions columns_of(const FitContext& fit);

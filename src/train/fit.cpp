@@ -36,7 +36,7 @@ FitDataSummary data_summary(const FitContext& fit, const train::ChosenPrior& cho
 }
 
 FitStaticSummary static_summary(const FitContext& fit, const train::ChosenPrior& chosen) {
-  return {.prior = prior::prior_name(chosen.fitted.description.prior.kind),
+  return {.prior = prior::prior_text(chosen.fitted.description.prior, train::step_length(fit)),
           .prior_chosen = chosen.automatic,
           .held_out = chosen.score,
           .parameters = train::learned_parameters(chosen.fitted.description),

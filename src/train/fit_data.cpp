@@ -81,10 +81,7 @@ std::size_t empty_ends_of(const Dataset& data) {
 
 // How many empty steps a long one becomes.
 int most_empty_steps(const model::ModelSpec& spec) {
-  const auto* named = std::get_if<model::NamedPrior>(&spec.prior);
-  const bool any_step = named != nullptr
-                            ? prior::prior_entry(named->kind).flow_states > 0
-                            : std::holds_alternative<model::AutomaticPrior>(spec.prior);
+  const bool any_step = model::any_step(spec.prior);
   const bool exact = !(spec.departure.std > 0.0) && spec.departure.degree <= 1;
   return model::most_empty_steps(any_step && exact && spec.networks.recursive(),
                                  spec.networks.any());

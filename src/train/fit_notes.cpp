@@ -10,6 +10,7 @@
 #include "kalmia/text.hpp"
 #include "model/filters.hpp"
 #include "model/smoothers.hpp"
+#include "train/first_description.hpp"
 #include "train/fit_data.hpp"
 
 namespace kalmia::train {
@@ -78,7 +79,7 @@ Notes learned_notes(const ChosenPrior& chosen) {
 Notes prior_notes(const FitContext& fit, const ChosenPrior& chosen) {
   if (!chosen.automatic) return {};
   return {fmt::format("prior {} chosen by the {} loss ({})",
-                      prior::prior_name(chosen.fitted.description.prior.kind),
+                      prior::prior_text(chosen.fitted.description.prior, step_length(fit)),
                       fit.little_data() ? "penalised" : "held-out", chosen.comparison)};
 }
 
@@ -113,7 +114,7 @@ Notes unused_notes(const FitContext& fit, const model::ModelDescription& descrip
   Notes notes;
   const prior::Expert expert = model::expert_of(description);
   const double departure = fit.spec.model.departure.std.value_or(0);
-  const std::string prior = prior::prior_name(description.prior.kind);
+  const std::string prior = prior::prior_text(description.prior, step_length(fit));
   if (departure > 0 && std::ranges::none_of(expert.parameters, [](const auto& each) {
         return std::isfinite(each.prior_std);
       }))

@@ -14,11 +14,19 @@
 namespace kalmia::train {
 namespace {
 
-std::vector<prior::PriorKind> candidates_of(const model::ModelSpec& spec, std::size_t channels) {
-  if (std::holds_alternative<model::AutomaticPrior>(spec.prior))
-    return prior::automatic_priors(channels);
-  if (const auto* named = std::get_if<model::NamedPrior>(&spec.prior)) return {named->kind};
-  return {prior::PriorKind::System};
+std::vector<prior::ExpertSpec> candidates_of(const FitContext& fit) {
+  const model::ModelSpec& spec = fit.spec.model;
+  if (const auto* sum = std::get_if<model::SumPrior>(&spec.prior))
+    return {spec.expert(prior::parts_in_steps(sum->parts, step_length(fit)))};
+  if (const auto* named = std::get_if<model::NamedPrior>(&spec.prior))
+    return {spec.expert(named->kind)};
+  if (std::holds_alternative<model::WrittenPrior>(spec.prior))
+    return {spec.expert(prior::PriorKind::System)};
+  std::vector<prior::ExpertSpec> all;
+  for (const prior::PriorKind kind :
+       prior::automatic_priors(fit.data.training().y_names.size()))
+    all.push_back(spec.expert(kind));
+  return all;
 }
 
 // With fewer values, static models are tried too whose process noise is regularised: noise below
@@ -115,7 +123,8 @@ BestStatic or_its_start(const FitContext& fit, const model::ModelDescription& de
 // Throws NumericalError if not even the first could be computed.
 BestStatic fit_best_static(const FitContext& fit, model::ModelDescription description,
                            const ScaledData& data) {
-  const StaticOptions options = reporting_options(fit, prior::prior_name(description.prior.kind));
+  const StaticOptions options =
+      reporting_options(fit, prior::prior_text(description.prior, step_length(fit)));
   StaticResult first = fitted_with(fit, description, data, options);
   if (std::holds_alternative<model::LearnedTails>(fit.spec.model.tails) && !fit.report.stopped()) {
     description.tails = fit_tails(*first.alone<float>(), data, fit.split().training, fit.team);
@@ -133,14 +142,13 @@ BestStatic fit_best_static(const FitContext& fit, model::ModelDescription descri
 }  // namespace
 
 ChosenPrior choose_prior(const FitContext& fit) {
-  const std::vector<prior::PriorKind> candidates =
-      candidates_of(fit.spec.model, fit.data.training().y_names.size());
+  const std::vector<prior::ExpertSpec> candidates = candidates_of(fit);
   ChosenPrior chosen;
   chosen.automatic = std::holds_alternative<model::AutomaticPrior>(fit.spec.model.prior);
-  for (const prior::PriorKind kind : candidates) {
+  for (const prior::ExpertSpec& candidate : candidates) {
     if (fit.report.stopped()) break;
-    const std::string name = prior::prior_name(kind);
-    const model::ModelDescription description = first_description(fit, kind);
+    const std::string name = prior::prior_text(candidate, step_length(fit));
+    const model::ModelDescription description = first_description(fit, candidate);
     auto scaled = std::make_unique<ScaledData>(fit.data.all(), description.units, description.dt);
     scaled->set_weights(fit.data.all(), description.noise_std);
     if (!chosen.comparison.empty()) chosen.comparison += ", ";
@@ -154,7 +162,7 @@ ChosenPrior choose_prior(const FitContext& fit) {
       chosen.score = best.score;
       chosen.kept = std::move(best.kept);
     } catch (const NumericalError&) {
-      if (first && (fit.report.stopped() || kind == candidates.back())) throw;
+      if (first && (fit.report.stopped() || &candidate == &candidates.back())) throw;
       chosen.comparison += name + " broke down";
     }
   }

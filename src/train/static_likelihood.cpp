@@ -18,6 +18,18 @@ constexpr double kFurthest = 1e6;
 // Steps that a filter may take to find the state.
 constexpr int kSearchSteps = 32;
 
+// Whether the noise of two states may be correlated: within a part of a sum, and not between the
+// states of a season.
+bool may_correlate(const prior::Expert& expert, int i, int j) {
+  if (i == j) return true;
+  const prior::StateKind& a = expert.states[static_cast<std::size_t>(i)];
+  const prior::StateKind& b = expert.states[static_cast<std::size_t>(j)];
+  if (a.part != b.part || a.role == prior::StateRole::Cycle || b.role == prior::StateRole::Cycle)
+    return false;
+  return expert.state_dim() <= kMostCorrelated ||
+         (!expert.parts.empty() && a.channel == b.channel);
+}
+
 // The steps at the beginning of a segment that do not count.
 int uncounted(const prior::Expert& expert, const StepRange& segment) {
   return expert.emission == nullptr || expert.linear ? 0
@@ -35,7 +47,8 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
   const int N = model.state_dim();
   const std::ptrdiff_t L = architecture.decoder.bias.back() + architecture.L_row();
   for (int i = 0; i < N; ++i)
-    for (int j = N <= kMostCorrelated ? 0 : i; j <= i; ++j) {
+    for (int j = 0; j <= i; ++j) {
+      if (!may_correlate(model.expert(), i, j)) continue;
       if (i == j) diagonal_.push_back(L_.size());
       L_.push_back(static_cast<std::size_t>(L + lanes::triangle_index(i, j)));
     }

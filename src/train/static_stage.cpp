@@ -21,6 +21,8 @@ namespace {
 // Series are cut into segments that run side by side, each from the initial state: long enough that
 // how they start hardly counts.
 constexpr int kSegment = 512;
+// And longer than so many periods of a season.
+constexpr int kSegmentPeriods = 8;
 constexpr int kMostStaticSteps = 1 << 16;
 // A search for many variables goes most of its way on a part of the data: it costs less there, and
 // what it learns of the curvature goes with it.
@@ -70,11 +72,13 @@ std::vector<StepRange> thinned(const std::vector<StepRange>& segments, int steps
   return some;
 }
 
-std::vector<StepRange> segments_of(const std::vector<StepRange>& training) {
+std::vector<StepRange> segments_of(const std::vector<StepRange>& training, double period) {
+  const int length = static_cast<int>(
+      std::clamp(std::ceil(kSegmentPeriods * period), double{kSegment}, double{kMostStaticSteps}));
   std::vector<StepRange> all;
   for (const StepRange& stretch : training)
-    for (int from = stretch.begin; from < stretch.end; from += kSegment)
-      all.push_back({stretch.series, from, std::min(stretch.end, from + kSegment)});
+    for (int from = stretch.begin; from < stretch.end; from += length)
+      all.push_back({stretch.series, from, std::min(stretch.end, from + length)});
   return thinned(all, kMostStaticSteps);
 }
 
@@ -334,7 +338,7 @@ StaticResult fit_static(const model::ModelDescription& description,
   const StaticResult start = result;
   const auto model = result.alone<double>();
   const NoiseFactor factor(noise.kind, data.meas_dim(), result.noise_floor);
-  const std::vector<StepRange> segments = segments_of(training);
+  const std::vector<StepRange> segments = segments_of(training, model->expert().longest_period);
   const std::vector<double> small = small_noise(start, options.small_noise);
   StaticLikelihood likelihood(*model, factor, data, segments, team, small, {}, options.constants);
   std::vector<double> x = likelihood.start();
