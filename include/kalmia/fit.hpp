@@ -98,6 +98,31 @@ constexpr void visit_fields(const Parameter& parameter, Visitor&& visit) {
   visit("upper", parameter.upper);
 }
 
+/// One model that a search tried. Losses are those of what the model is for: a value predicted from
+/// all before it, from all others, from all outside a hidden run, and from all before that run;
+/// `loss` is their mean. They are logarithms of errors in the data's unit, so that differences
+/// count: 0.1 less is an error that is a tenth smaller.
+struct FitCandidate {
+  std::string what;
+  double loss = 0;
+  double filter = 0;
+  double smooth = 0;
+  double gaps = 0;
+  double forecast = 0;
+  bool kept = false;  ///< it was the best when it was tried
+};
+
+template <typename Visitor>
+constexpr void visit_fields(const FitCandidate& candidate, Visitor&& visit) {
+  visit("what", candidate.what);
+  visit("loss", candidate.loss);
+  visit("filter", candidate.filter);
+  visit("smooth", candidate.smooth);
+  visit("gaps", candidate.gaps);
+  visit("forecast", candidate.forecast);
+  visit("kept", candidate.kept);
+}
+
 /// The static model: the expert map and constant noise, without networks.
 struct FitStaticSummary {
   std::string prior;          ///< the expert map used
@@ -106,6 +131,7 @@ struct FitStaticSummary {
   /// What was learned of the expert map, with the fitted values; entries of a departure are left
   /// out. Rates of the named motion models are per time step.
   std::vector<Parameter> parameters;
+  std::vector<FitCandidate> search;  ///< what was tried, where the prior was searched for
   double seconds = 0;
 };
 
@@ -115,6 +141,7 @@ constexpr void visit_fields(const FitStaticSummary& fixed, Visitor&& visit) {
   visit("prior_chosen", fixed.prior_chosen);
   visit("held_out", fixed.held_out);
   visit("parameters", fixed.parameters);
+  visit("search", fixed.search);
   visit("seconds", fixed.seconds, Figure::Varies);
 }
 

@@ -25,13 +25,13 @@ std::vector<Choice> tails_choices();
 std::vector<Choice> encoder_choices();
 std::vector<Choice> filter_choices();
 std::vector<Choice> smoother_choices();
+std::vector<Choice> effort_choices();
 
 /// What the model knows before it sees data.
 struct ModelOptions {
   /// The expert map. Some are for each measured channel, as `constant-velocity`, and some for data
   /// of a certain kind, as `lorenz`; `none` learns a map; `system` has the equations of `system`.
-  /// `auto` tries position and velocity, damped or not, and takes the one whose static filter
-  /// predicts held-out measurements best.
+  /// `auto` searches for the parts that each channel is the sum of, as `effort` says.
   std::string prior = "auto";
   /// Of `lorenz` and `linear-motion`: from the equations to the map of a step. Empty and 0: as in
   /// the paper, frozen and of order 2 and 1. Of `ar`, the order is the number of lags (0: 2).
@@ -55,7 +55,8 @@ struct ModelOptions {
   std::string noise = "auto";
   /// Tails of the measurement noise. Under Student's t outliers count less, and the noise's
   /// standard deviation is that of its core: the scale of Student's t.
-  std::string tails = "gaussian";
+  /// `auto` takes those of Student where the data have outliers and estimates become better.
+  std::string tails = "auto";
   /// What reads the measurements.
   std::string encoder = "gru";
   /// Steps that conv, transformer and tcn look back on.
@@ -84,6 +85,11 @@ struct ModelOptions {
   int hidden = 64;
   /// Widths of the decoder's hidden layers.
   std::vector<int> decoder = {64};
+  /// What is tried beyond what the options say. `quick`: nothing but the four usual priors where
+  /// none is named; held-out likelihood alone decides. `normal`: a search for parts, polynomial
+  /// departures from equations, heavy tails; what is kept has to be better over all uses of a
+  /// model: filtering, smoothing, gaps, forecasts. `thorough`: the same on more of the data.
+  std::string effort = "normal";
 };
 
 template <typename Options, typename Visitor>
@@ -122,6 +128,7 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
         Range{.least = 0, .largest = 4096});
   visit("decoder", o.decoder, "widths of the decoder's hidden layers",
         Range{.least = 1, .largest = 4096});
+  visit("effort", o.effort, "what is tried beyond what the options say", &effort_choices);
 }
 
 /// How the model is trained.

@@ -12,7 +12,7 @@ namespace kalmia {
 namespace {
 
 // What is no prior, but a way to find one.
-constexpr Choice kAutomatic = {"auto", "position or velocity, damped or not: what predicts best"};
+constexpr Choice kAutomatic = {"auto", "a search for the parts that each channel is the sum of"};
 // What is no smoother with networks.
 constexpr Choice kLinearized = {"linearized", "a backward pass, without training"};
 
@@ -33,9 +33,16 @@ std::vector<Choice> filter_choices() { return choices_in(model::filter_table());
 std::vector<Choice> smoother_choices() {
   return after(kLinearized, choices_in(model::smoother_table()));
 }
+std::vector<Choice> effort_choices() { return choices_in(model::effort_table()); }
 
 namespace model {
 namespace {
+
+constexpr EffortEntry kEfforts[] = {
+    {Effort::Quick, "quick", "nothing but the usual priors where none is named"},
+    {Effort::Normal, "normal", "parts, departures from equations, heavy tails"},
+    {Effort::Thorough, "thorough", "the same on more of the data"},
+};
 
 // Standard deviation of the coefficients of a polynomial departure, which have no unit.
 constexpr double kUsualCoefficient = 1;
@@ -69,6 +76,11 @@ class Parser {
                    smoother_choices());
     spec.keep_smoother = options_.keep_smoother;
     spec.calibrate = options_.calibrate;
+    const auto* effort = std::ranges::find(kEfforts, std::string_view(options_.effort), &EffortEntry::name);
+    if (effort != std::end(kEfforts))
+      spec.effort = effort->effort;
+    else
+      require_name(false, "effort", options_.effort, effort_choices());
     check_together(spec);
     return spec;
   }
@@ -158,6 +170,8 @@ class Parser {
 
 }  // namespace
 
+std::span<const EffortEntry> effort_table() { return kEfforts; }
+
 bool ModelSpec::is_prior(prior::PriorKind kind) const {
   const auto* named = std::get_if<NamedPrior>(&prior);
   return named != nullptr && named->kind == kind;
@@ -173,6 +187,13 @@ prior::ExpertSpec ModelSpec::expert(prior::PriorKind kind) const {
   spec.degree = departure.degree;
   spec.departure = departure.std.value_or(
       spec.degree > 1 ? kUsualCoefficient : prior::prior_entry(kind).usual_departure);
+  return spec;
+}
+
+prior::ExpertSpec ModelSpec::expert(prior::PriorKind kind, int departure_degree) const {
+  prior::ExpertSpec spec = expert(kind);
+  spec.degree = departure_degree;
+  spec.departure = kUsualCoefficient;
   return spec;
 }
 

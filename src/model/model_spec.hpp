@@ -34,6 +34,15 @@ using PriorChoice = std::variant<AutomaticPrior, NamedPrior, SumPrior, WrittenPr
 /// Whether the maps of the prior hold for a step of any length.
 bool any_step(const PriorChoice& prior);
 
+/// What is tried beyond what the options say.
+enum class Effort { Quick, Normal, Thorough };
+
+struct EffortEntry {
+  Effort effort;
+  std::string_view name, meaning;
+};
+std::span<const EffortEntry> effort_table();
+
 /// How far the expert's map may be off.
 struct DepartureSpec {
   std::optional<double> std;  ///< none: as the prior suggests
@@ -65,7 +74,10 @@ struct ModelSpec {
   std::optional<SmootherKind> smoother;  ///< none: linearized
   bool keep_smoother = false;
   bool calibrate = false;
+  Effort effort = Effort::Normal;
 
+  /// Whether more is tried than the options say.
+  bool searches() const { return effort != Effort::Quick; }
   bool is_prior(prior::PriorKind kind) const;
   /// Null where none is to be trained.
   const SmootherEntry* trained_smoother() const {
@@ -74,6 +86,8 @@ struct ModelSpec {
 
   /// The expert map of one kind: of the prior, or of one that `auto` tries.
   prior::ExpertSpec expert(prior::PriorKind kind) const;
+  /// The same with a polynomial departure from the map.
+  prior::ExpertSpec expert(prior::PriorKind kind, int departure_degree) const;
   /// That of a sum of parts.
   prior::ExpertSpec expert(std::vector<prior::Part> parts) const;
 };

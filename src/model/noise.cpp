@@ -171,6 +171,7 @@ struct TailsWord {
 };
 
 constexpr TailsWord kTailsWords[] = {
+    {"auto", "learned where the data have outliers", AutomaticTails{}},
     {"gaussian", "", GaussianTails{}},
     {"learn", "degrees of freedom that are learned", LearnedTails{}},
 };

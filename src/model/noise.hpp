@@ -53,6 +53,8 @@ struct NoiseSpec {
 /// What was stated, for data of `meas_dim` channels. Throws ConfigError for another number of them.
 NoiseSpec noise_of_channels(const StatedNoise& stated, int meas_dim);
 
+/// Gaussian, or learned where the data have outliers.
+struct AutomaticTails {};
 struct GaussianTails {};
 struct StudentTails {
   double degrees_of_freedom = 4;
@@ -60,11 +62,15 @@ struct StudentTails {
 /// Student's t with degrees of freedom that are learned.
 struct LearnedTails {};
 
-using Tails = std::variant<GaussianTails, StudentTails, LearnedTails>;
+using Tails = std::variant<AutomaticTails, GaussianTails, StudentTails, LearnedTails>;
 
-inline bool is_gaussian(const Tails& tails) { return std::holds_alternative<GaussianTails>(tails); }
+/// Whether a fit begins with Gaussian noise.
+inline bool is_gaussian(const Tails& tails) {
+  return std::holds_alternative<GaussianTails>(tails) ||
+         std::holds_alternative<AutomaticTails>(tails);
+}
 
-/// `gaussian`, `learn` and the form of a number, with what they mean.
+/// `auto`, `gaussian`, `learn` and the form of a number, with what they mean.
 std::vector<Choice> tails_forms();
 
 /// Reads ModelOptions::tails. Throws ConfigError.

@@ -43,12 +43,16 @@ const PartEntry& part_entry(PartKind kind);
 /// Throws ConfigError for a name that is not in the table.
 PartKind part_of_name(std::string_view name);
 
+/// Of a part that every channel has.
+inline constexpr int kAllChannels = -1;
+
 struct Part {
   PartKind kind = PartKind::Level;
   /// A time constant (memory, damped-trend) or a period (oscillator, season), in steps of usual
   /// length; 0: the usual start.
   double scale = 0;
-  int count = 0;  ///< harmonics of a season, lags of an autoregression; 0 for others
+  int count = 0;               ///< harmonics of a season, lags of an autoregression; 0 for others
+  int channel = kAllChannels;  ///< the measured column that it is a part of
 
   bool operator==(const Part&) const = default;
 };

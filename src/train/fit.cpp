@@ -40,6 +40,7 @@ FitStaticSummary static_summary(const FitContext& fit, const train::ChosenPrior&
           .prior_chosen = chosen.automatic,
           .held_out = chosen.score,
           .parameters = train::learned_parameters(chosen.fitted.description),
+          .search = chosen.search,
           .seconds = fit.report.seconds()};
 }
 

@@ -41,6 +41,36 @@ FitContext::FitContext(const FitData& fit_data, const FitSpec& fit_spec, const D
       holdout(choose_holdout(data, channels, spec.train)),
       report(progress) {}
 
+namespace {
+
+// A covariance's channels are searched for as if they were independent.
+model::NoiseSpec noise_of_channel(const model::NoiseSpec& noise, std::size_t channel,
+                                  std::size_t channels) {
+  model::NoiseSpec one = noise;
+  if (one.kind == model::NoiseSpec::Kind::LearnFull)
+    one.kind = model::NoiseSpec::Kind::LearnDiagonal;
+  if (!noise.R.empty()) one.R = {noise.R[channel * (channels + 1)]};
+  return one;
+}
+
+Holdout with_values(Holdout holdout, const std::vector<model::ChannelStatistics>& channels) {
+  holdout.values = 0;
+  for (const auto& channel : channels) holdout.values += static_cast<double>(channel.measured);
+  return holdout;
+}
+
+}  // namespace
+
+FitContext::FitContext(const FitContext& whole, const FitData& channel_data, std::size_t channel)
+    : data(channel_data),
+      spec(whole.spec),
+      data_options(whole.data_options),
+      team(whole.team),
+      channels(statistics_of(data.training(), spec.model.tails)),
+      noise(noise_of_channel(whole.noise, channel, whole.channels.size())),
+      holdout(with_values(whole.holdout, channels)),
+      report(whole.report) {}
+
 TrainingContext TrainingContext::of_member(int index, int number, int count) const {
   TrainingContext own = *this;
   own.spec.train.seed = member_seed(spec.train.seed, index);

@@ -62,6 +62,9 @@ struct FitContext {
   FitContext(const FitData& fit_data, const FitSpec& fit_spec, const DataOptions& columns,
              ThreadTeam& threads, ProgressReport& progress);
 
+  /// The context of one channel of another: its data alone, with the same steps held out.
+  FitContext(const FitContext& whole, const FitData& channel_data, std::size_t channel);
+
   bool little_data() const { return holdout.little_data; }
   const Split& split() const { return holdout.split; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "kalman/matrix_checks.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/text.hpp"
+#include "model/outliers.hpp"
 #include "model/state_size.hpp"
 #include "prior/expert.hpp"
 
@@ -101,6 +103,50 @@ FitData::FitData(const Dataset& data, const Dataset& validation, const model::Mo
   joined_->series.insert(joined_->series.end(), even.data().series.begin(),
                          even.data().series.end());
   empty_end_steps_ += empty_ends_of(validation);
+}
+
+namespace {
+
+// The column `channel` of rows of `width` numbers.
+std::vector<double> column_of(const std::vector<double>& rows, std::size_t width,
+                              std::size_t channel) {
+  std::vector<double> column;
+  for (std::size_t i = channel; i < rows.size(); i += width) column.push_back(rows[i]);
+  return column;
+}
+
+Dataset one_channel(const Dataset& data, std::size_t channel, bool outliers) {
+  Dataset one;
+  one.time_kind = data.time_kind;
+  one.source = data.source;
+  one.y_names = {data.y_names[channel]};
+  if (!data.std_names.empty()) one.std_names = {data.std_names[channel]};
+  one.u_names = data.u_names;
+  for (const Series& from : data.series) {
+    Series& to = one.series.emplace_back();
+    to.key = from.key;
+    to.steps = from.steps;
+    to.t = from.t;
+    to.u = from.u;
+    to.y = column_of(from.y, data.y_names.size(), channel);
+    if (!data.std_names.empty()) to.y_std = column_of(from.y_std, data.y_names.size(), channel);
+  }
+  if (outliers) return one;
+  const Dataset replaced = model::without_outliers(one);
+  for (std::size_t s = 0; s < one.series.size(); ++s)
+    for (std::size_t k = 0; k < one.series[s].y.size(); ++k)
+      if (one.series[s].y[k] != replaced.series[s].y[k])
+        one.series[s].y[k] = std::numeric_limits<double>::quiet_NaN();
+  return one;
+}
+
+}  // namespace
+
+FitData FitData::of_channel(std::size_t channel, bool outliers) const {
+  FitData one = *this;
+  one.channel_ = one_channel(training(), channel, outliers);
+  if (joined_) one.joined_ = one_channel(*joined_, channel, outliers);
+  return one;
 }
 
 std::string name_list(const std::vector<std::string>& names) {

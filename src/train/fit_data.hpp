@@ -27,10 +27,14 @@ class FitData {
   /// and `validation` at least kFewestHeldOut measured values.
   FitData(const Dataset& data, const Dataset& validation, const model::ModelSpec& spec);
 
+  /// The same steps with one measured channel alone, and without its outliers if `outliers` is
+  /// false: they are missing.
+  FitData of_channel(std::size_t channel, bool outliers) const;
+
   /// Trained on, except for what is held out of it.
-  const Dataset& training() const { return even_.data(); }
+  const Dataset& training() const { return channel_ ? *channel_ : even_.data(); }
   /// The same, and after it the series of the validation data.
-  const Dataset& all() const { return joined_ ? *joined_ : even_.data(); }
+  const Dataset& all() const { return joined_ ? *joined_ : training(); }
   bool has_validation() const { return joined_.has_value(); }
   /// Inputs and step lengths of the training data as they were given.
   const model::DriveStatistics& drive() const { return drive_; }
@@ -41,6 +45,7 @@ class FitData {
   model::DriveStatistics drive_;
   model::EvenSteps even_;
   std::optional<Dataset> joined_;
+  std::optional<Dataset> channel_;
   std::size_t empty_end_steps_;
 };
 

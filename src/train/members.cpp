@@ -10,6 +10,8 @@
 #include "infer/risk.hpp"
 #include "kalmia/error.hpp"
 #include "train/trainer.hpp"
+#include "train/use_scores.hpp"
+#include "train/use_settings.hpp"
 
 namespace kalmia::train {
 
@@ -76,13 +78,34 @@ std::vector<double> step_nll(const model::LearnedModel<float>& model, const Scal
   return nll;
 }
 
+// What a search has against networks: over all uses, on values that no model was trained on, they
+// are not better, or one use is worse.
+std::string worse_in_use(const TrainingContext& context, const model::LearnedModel<float>& fixed,
+                         model::LearnedModel<float>& trained) {
+  if (!context.spec.model.searches()) return {};
+  trained.set_gap_trust(find_gap_trust(trained, context.data, context.split, context.team));
+  const UseData data(context.data, held_out_ranges(context.split),
+                     settling_steps(fixed.expert().longest_period));
+  const TriedModel before{"static", data.score(fixed, LeftOut::Hidden, context.team)};
+  const TriedModel after{"networks", data.score(trained, LeftOut::Hidden, context.team)};
+  if (is_better(after, before)) return {};
+  if (const std::optional<Use> worse = worse_use(after, before))
+    return fmt::format("in one use, {}, their loss is {:.4f}, without them {:.4f}",
+                       use_name(*worse), after.scores.loss(*worse), before.scores.loss(*worse));
+  const LossDifference all = difference(after.scores, before.scores);
+  return fmt::format("over all uses their loss is {:.4f}, without them {:.4f}, known to {:.4f}",
+                     after.loss(), before.loss(), all.error);
+}
+
 // Takes networks away that other things than held-out likelihood speak against. Returns a note that
 // says why, or nothing.
 std::vector<std::string> leave_out_worse(const TrainingContext& context, const StaticResult& start,
                                          double static_held_out, TrainedNetworks& trained) {
   if (!trained.model) return {};
-  const std::string against = against_networks(*start.alone<float>(), *trained.model, context.data,
-                                               context.split, context.team);
+  const auto fixed = start.alone<float>();
+  std::string against =
+      against_networks(*fixed, *trained.model, context.data, context.split, context.team);
+  if (against.empty()) against = worse_in_use(context, *fixed, *trained.model);
   if (against.empty()) return {};
   const std::string note = fmt::format(
       "networks predict better (held-out loss {:.4f}, without {:.4f}) but were left out: {}",

@@ -2,17 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "kalmia/error.hpp"
+#include "model/smoothers.hpp"
 #include "train/first_description.hpp"
+#include "train/part_search.hpp"
 #include "train/state_climate.hpp"
-#include "train/tails.hpp"
+#include "train/use_scores.hpp"
 
 namespace kalmia::train {
 namespace {
+
+// Steps that the search for parts fits each sum to: of one channel, of each of several.
+constexpr int kSumSteps = 1 << 13;
+constexpr int kFewestSumSteps = 1 << 11;
+constexpr int kThoroughSteps = 1 << 16;
+// With this share of outliers in some channel, heavy tails are tried, and the search for parts
+// leaves outliers out.
+constexpr double kOutlierShare = 0.003;
+// Polynomial departures are tried of models with at most so many coefficients.
+constexpr int kLargestDegree = 4;
+constexpr double kMostCoefficients = 200;
+constexpr int kMostSumStates = 4;
+// A search for departures gives up after so many degrees that are no better.
+constexpr int kMostInVain = 2;
 
 std::vector<prior::ExpertSpec> candidates_of(const FitContext& fit) {
   const model::ModelSpec& spec = fit.spec.model;
@@ -23,163 +39,203 @@ std::vector<prior::ExpertSpec> candidates_of(const FitContext& fit) {
   if (std::holds_alternative<model::WrittenPrior>(spec.prior))
     return {spec.expert(prior::PriorKind::System)};
   std::vector<prior::ExpertSpec> all;
-  for (const prior::PriorKind kind :
-       prior::automatic_priors(fit.data.training().y_names.size()))
+  for (const prior::PriorKind kind : prior::automatic_priors(fit.channels.size()))
     all.push_back(spec.expert(kind));
   return all;
 }
 
-// With fewer values, static models are tried too whose process noise is regularised: noise below
-// these shares of the usual step counts as suspiciously small.
-constexpr double kFewValues = 5000;
-constexpr double kSmallNoise[] = {1, 10};
-// They have to be better on held-out data by this much, for what is most likely is the better
-// guess.
-constexpr double kClearlyBetter = 0.01;
-
-// The static model of one expert map, and how good it is.
-struct BestStatic {
-  StaticResult fitted;
-  double score = 0;
-  std::string kept;  // as in ChosenPrior
-};
-
-double score_of(const FitContext& fit, const StaticResult& fitted, const ScaledData& data) {
-  if (!fit.little_data())
-    return held_out_loss(*fitted.alone<float>(), data, fit.split().held_out, fit.team);
-  return fitted.training_loss + fitted.free_parameters / fit.holdout.values;
+std::unique_ptr<ScaledData> scaled(const FitContext& fit,
+                                   const model::ModelDescription& description) {
+  auto data = std::make_unique<ScaledData>(fit.data.all(), description.units, description.dt);
+  data->set_weights(fit.data.all(), description.noise_std);
+  return data;
 }
 
-StaticOptions reporting_options(const FitContext& fit, const std::string& prior) {
-  StaticOptions options;
-  options.go_on = [&fit, prior](int iteration, int most, double loss) {
-    FitProgress now;
-    now.stage = "static " + prior;
-    now.update = iteration;
-    now.updates = most;
-    now.loss = loss;
-    now.held_out = now.best_held_out = std::numeric_limits<double>::quiet_NaN();
-    now.seconds_left = std::numeric_limits<double>::quiet_NaN();
-    return fit.report(now);
-  };
-  return options;
+ChosenPrior fitted(const FitContext& fit, const prior::ExpertSpec& spec,
+                   const std::vector<StaticResult>& from = {}) {
+  const model::ModelDescription description = first_description(fit, spec);
+  ChosenPrior chosen;
+  chosen.data = scaled(fit, description);
+  std::optional<StaticResult> start;
+  if (!from.empty()) start = joined(description, from);
+  BestStatic best = fit_best_static(fit, description, *chosen.data, start ? &*start : nullptr);
+  chosen.fitted = std::move(best.fitted);
+  chosen.score = best.score;
+  chosen.kept = std::move(best.kept);
+  return chosen;
 }
 
-StaticResult fitted_with(const FitContext& fit, const model::ModelDescription& description,
-                         const ScaledData& data, const StaticOptions& options) {
-  return fit_static(description, fit.channels, fit.noise, data, fit.split().training, fit.team,
-                    options);
-}
-
-// The noise of few data may be larger than what makes them most likely.
-BestStatic with_larger_noise(const FitContext& fit, const model::ModelDescription& description,
-                             const ScaledData& data, StaticOptions options, BestStatic best) {
-  for (const double share : kSmallNoise) {
-    if (fit.report.stopped() || fit.holdout.values > kFewValues) break;
-    options.small_noise = share;
+// The best of the candidates by held-out loss.
+ChosenPrior best_predictor(const FitContext& fit, const std::vector<prior::ExpertSpec>& candidates) {
+  ChosenPrior chosen;
+  for (const prior::ExpertSpec& candidate : candidates) {
+    if (fit.report.stopped()) break;
+    const std::string name = prior::prior_text(candidate, step_length(fit));
+    std::string comparison = chosen.comparison + (chosen.comparison.empty() ? "" : ", ");
+    const bool first = chosen.data == nullptr;
     try {
-      StaticResult regularised = fitted_with(fit, description, data, options);
-      const double score = score_of(fit, regularised, data);
-      if (score < best.score - kClearlyBetter) best = {std::move(regularised), score, {}};
+      ChosenPrior one = fitted(fit, candidate);
+      comparison += fmt::format("{} {:.4f}", name, one.score);
+      if (first || one.score < chosen.score) chosen = std::move(one);
     } catch (const NumericalError&) {
-      continue;  // there is a good one
+      if (first && (fit.report.stopped() || &candidate == &candidates.back())) throw;
+      comparison += name + " broke down";
+    }
+    chosen.comparison = std::move(comparison);
+  }
+  return chosen;
+}
+
+// Scores over all data, held out or not. Both of two models that are compared settle as long.
+TriedModel scored(const FitContext& fit, const ChosenPrior& chosen, const std::string& what) {
+  const double period = model::expert_of(chosen.fitted.description).longest_period;
+  std::vector<StepRange> all;
+  for (int s = 0; s < chosen.data->series_count(); ++s) all.push_back(chosen.data->series(s));
+  const UseData data(*chosen.data, all,
+                     settling_steps(period));
+  return {what, data.score(*chosen.fitted.alone<float>(), LeftOut::Exactly, fit.team),
+          chosen.fitted.free_parameters / fit.holdout.values, false};
+}
+
+// Takes `other` where it is better, and remembers that it was tried.
+bool take_better(const FitContext& fit, ChosenPrior other, const std::string& what, TriedModel& best,
+                 ChosenPrior& chosen) {
+  TriedModel tried = scored(fit, other, what);
+  const bool better = std::isfinite(tried.loss()) && is_better(tried, best);
+  tried.kept = better;
+  std::vector<FitCandidate> search = std::move(chosen.search);
+  search.push_back(tried.summary());
+  if (better) {
+    best = std::move(tried);
+    std::swap(chosen, other);
+    chosen.automatic = other.automatic;
+  }
+  chosen.search = std::move(search);
+  return better;
+}
+
+// The share of the values that are missing in `without`.
+double outlier_share(const Dataset& with, const Dataset& without) {
+  double values = 0, missing = 0;
+  for (std::size_t s = 0; s < with.series.size(); ++s)
+    for (std::size_t i = 0; i < with.series[s].y.size(); ++i) {
+      if (std::isnan(with.series[s].y[i])) continue;
+      values += 1;
+      missing += std::isnan(without.series[s].y[i]);
+    }
+  return missing / std::max(values, 1.0);
+}
+
+bool may_have_tails(const FitContext& fit) {
+  const model::SmootherEntry* smoother = fit.spec.model.trained_smoother();
+  return std::holds_alternative<model::AutomaticTails>(fit.spec.model.tails) &&
+         !(smoother != nullptr && smoother->linear_gaussian);
+}
+
+// A sum of parts of each channel, found channel by channel.
+ChosenPrior searched_sum(const FitContext& fit, bool& outliers) {
+  const std::size_t M = fit.channels.size();
+  const bool thorough = fit.spec.model.effort == model::Effort::Thorough;
+  const int steps = thorough ? kThoroughSteps
+                             : std::max(kFewestSumSteps, kSumSteps / static_cast<int>(M));
+  std::vector<prior::Part> parts;
+  std::vector<StaticResult> models;
+  std::vector<FitCandidate> search;
+  for (std::size_t m = 0; m < M; ++m) {
+    const FitData raw = fit.data.of_channel(m, true);
+    const FitData clean = fit.data.of_channel(m, false);
+    const bool spoilt = may_have_tails(fit) &&
+                        outlier_share(raw.training(), clean.training()) > kOutlierShare;
+    outliers = outliers || spoilt;
+    const FitContext channel(fit, spoilt ? clean : raw, m);
+    FoundSum found = search_parts(channel, steps);
+    for (const TriedModel& each : found.tried) {
+      search.push_back(each.summary());
+      if (M > 1) search.back().what = fit.data.training().y_names[m] + ": " + search.back().what;
+    }
+    for (prior::Part& part : found.parts) {
+      if (M > 1) part.channel = static_cast<int>(m);
+      parts.push_back(part);
+    }
+    models.push_back(std::move(found.fitted));
+  }
+  ChosenPrior chosen = fitted(fit, fit.spec.model.expert(parts), models);
+  chosen.search = std::move(search);
+  return chosen;
+}
+
+// Whether polynomials may be added to the map of a model.
+bool may_depart(const FitContext& fit, const ChosenPrior& chosen) {
+  const model::DepartureSpec& given = fit.spec.model.departure;
+  const prior::ExpertSpec& spec = chosen.fitted.description.prior;
+  if (given.std || given.degree > 1 || spec.departure > 0 || spec.degree > 1) return false;
+  if (spec.kind == prior::PriorKind::Sum)
+    return chosen.automatic &&
+           model::expert_of(chosen.fitted.description).state_dim() <= kMostSumStates &&
+           std::ranges::all_of(spec.parts, [](const prior::Part& part) {
+             return part.kind == prior::PartKind::DampedVelocity ||
+                    part.kind == prior::PartKind::Oscillator;
+           });
+  return prior::prior_entry(spec.kind).family == prior::PriorFamily::Physical;
+}
+
+double coefficients(double states, int degree) {
+  double terms = 1;
+  for (int d = 1; d <= degree; ++d) terms *= (states + d) / d;
+  return states * terms;
+}
+
+void try_departures(const FitContext& fit, TriedModel& best, ChosenPrior& chosen) {
+  const double N = model::expert_of(chosen.fitted.description).state_dim();
+  const prior::ExpertSpec plain = chosen.fitted.description.prior;
+  int in_vain = 0;
+  for (int degree = 2; degree <= kLargestDegree && in_vain < kMostInVain; ++degree) {
+    if (coefficients(N, degree) > kMostCoefficients || fit.report.stopped()) return;
+    prior::ExpertSpec spec = fit.spec.model.expert(plain.kind, degree);
+    spec.parts = plain.parts;
+    const std::string what = fmt::format("{} + polynomials of degree {}",
+                                         prior::prior_text(plain, step_length(fit)), degree);
+    try {
+      in_vain = take_better(fit, fitted(fit, spec), what, best, chosen) ? 0 : in_vain + 1;
+    } catch (const NumericalError&) {
+      ++in_vain;
     }
   }
-  return best;
 }
 
-// What makes the training data most likely may predict worse than what the search began with: a
-// search can be lost among constants of equations that make a filter lose its way. (With a named
-// prior it means that the held-out part is unlike the rest.)
-BestStatic or_its_start(const FitContext& fit, const model::ModelDescription& description,
-                        const ScaledData& data, StaticOptions options, BestStatic learned) {
-  StaticResult start =
-      begin_static(description, fit.channels, fit.noise, data, fit.split().training);
-  const double began = score_of(fit, start, data);
-  if (!(began < learned.score)) return learned;
-  const auto why = [score = learned.score](const char* what, double loss) {
-    return fmt::format("{}: held-out loss {:.4f}, with what was learned {:.4f}", what, loss, score);
-  };
-  BestStatic best{std::move(start), began, why("the static model stays as it began", began)};
-  if (learned_parameters(description).empty() || fit.report.stopped()) return best;
-  options.constants = Constants::Held;
+void try_tails(const FitContext& fit, TriedModel& best, ChosenPrior& chosen) {
+  FitSpec heavy = fit.spec;
+  heavy.model.tails = model::LearnedTails{};
+  const FitContext robust(fit.data, heavy, fit.data_options, fit.team, fit.report);
+  prior::ExpertSpec spec = chosen.fitted.description.prior;
+  std::vector<StaticResult> from;
+  if (spec.degree <= 1) from.push_back(chosen.fitted);
   try {
-    StaticResult held = fitted_with(fit, description, data, options);
-    const double loss = score_of(fit, held, data);
-    if (loss < best.score)
-      best = {std::move(held), loss, why("the constants stay where they began", loss)};
+    take_better(fit, fitted(robust, spec, from), best.what + ", heavy tails", best, chosen);
   } catch (const NumericalError&) {
-    return best;
   }
-  return best;
-}
-
-// Fits the static model of `description`, and where `tails` are to be learned those too. Then, as
-// long as the user does not stop the fit and there are data to hold out:
-// - With few data, fits with regularised process noise, which may predict better than what makes
-//   the data most likely.
-// - With a user's equations, where the search began. The best of three stays: the result; noise
-//   that is fitted with the constants as they began; all as it began.
-// Throws NumericalError if not even the first could be computed.
-BestStatic fit_best_static(const FitContext& fit, model::ModelDescription description,
-                           const ScaledData& data) {
-  const StaticOptions options =
-      reporting_options(fit, prior::prior_text(description.prior, step_length(fit)));
-  StaticResult first = fitted_with(fit, description, data, options);
-  if (std::holds_alternative<model::LearnedTails>(fit.spec.model.tails) && !fit.report.stopped()) {
-    description.tails = fit_tails(*first.alone<float>(), data, fit.split().training, fit.team);
-    first = fitted_with(fit, description, data, options);
-  }
-  const double score = score_of(fit, first, data);
-  BestStatic best{std::move(first), score, {}};
-  if (fit.little_data() || fit.report.stopped()) return best;
-  best = with_larger_noise(fit, description, data, options, std::move(best));
-  if (description.prior.kind == prior::PriorKind::System && !fit.report.stopped())
-    best = or_its_start(fit, description, data, options, std::move(best));
-  return best;
 }
 
 }  // namespace
 
 ChosenPrior choose_prior(const FitContext& fit) {
-  const std::vector<prior::ExpertSpec> candidates = candidates_of(fit);
-  ChosenPrior chosen;
-  chosen.automatic = std::holds_alternative<model::AutomaticPrior>(fit.spec.model.prior);
-  for (const prior::ExpertSpec& candidate : candidates) {
-    if (fit.report.stopped()) break;
-    const std::string name = prior::prior_text(candidate, step_length(fit));
-    const model::ModelDescription description = first_description(fit, candidate);
-    auto scaled = std::make_unique<ScaledData>(fit.data.all(), description.units, description.dt);
-    scaled->set_weights(fit.data.all(), description.noise_std);
-    if (!chosen.comparison.empty()) chosen.comparison += ", ";
-    const bool first = chosen.data == nullptr;
-    try {
-      BestStatic best = fit_best_static(fit, description, *scaled);
-      chosen.comparison += fmt::format("{} {:.4f}", name, best.score);
-      if (!first && !(best.score < chosen.score)) continue;
-      chosen.fitted = std::move(best.fitted);
-      chosen.data = std::move(scaled);
-      chosen.score = best.score;
-      chosen.kept = std::move(best.kept);
-    } catch (const NumericalError&) {
-      if (first && (fit.report.stopped() || &candidate == &candidates.back())) throw;
-      chosen.comparison += name + " broke down";
-    }
+  const model::ModelSpec& spec = fit.spec.model;
+  const bool automatic = std::holds_alternative<model::AutomaticPrior>(spec.prior);
+  bool outliers = false;
+  ChosenPrior chosen = automatic && spec.searches() ? searched_sum(fit, outliers)
+                                                    : best_predictor(fit, candidates_of(fit));
+  chosen.automatic = automatic;
+  if (spec.searches() && (outliers || may_depart(fit, chosen)) && !fit.report.stopped()) {
+    TriedModel best = scored(
+        fit, chosen, prior::prior_text(chosen.fitted.description.prior, step_length(fit)));
+    best.kept = true;
+    chosen.search.push_back(best.summary());
+    if (may_depart(fit, chosen)) try_departures(fit, best, chosen);
+    if (outliers) try_tails(fit, best, chosen);
   }
   chosen.fitted.description.climate =
       find_climate(*chosen.fitted.alone<float>(), *chosen.data, fit.split().training, fit.team);
   return chosen;
-}
-
-std::vector<Parameter> learned_parameters(const model::ModelDescription& description) {
-  std::vector<Parameter> learned;
-  const prior::Expert expert = model::expert_of(description);
-  for (std::size_t i = 0; i < expert.parameters.size(); ++i) {
-    if (!expert.parameters[i].learn || std::isfinite(expert.parameters[i].prior_std)) continue;
-    learned.push_back(expert.parameters[i]);
-    if (!description.theta.empty()) learned.back().value = description.theta[i];
-  }
-  return learned;
 }
 
 }  // namespace kalmia::train

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "train/fit_context.hpp"
-#include "train/static_stage.hpp"
+#include "train/best_static.hpp"
 
 namespace kalmia::train {
 
@@ -20,15 +20,12 @@ struct ChosenPrior {
   bool automatic = false;  ///< it is the best of several
   /// What was compared: "constant-position 1.2345, constant-velocity broke down".
   std::string comparison;
+  std::vector<FitCandidate> search;  ///< the sums that were tried
 };
 
 /// Fits the static model of the prior that the options name, or of every candidate, and returns the
 /// best. A user who stops the fit gets the best so far. Throws NumericalError if none could be
 /// computed.
 ChosenPrior choose_prior(const FitContext& fit);
-
-/// The learned parameters of the expert that have a meaning of their own; a departure's entries
-/// have none. With the fitted values, or without `theta` those that learning starts with.
-std::vector<Parameter> learned_parameters(const model::ModelDescription& description);
 
 }  // namespace kalmia::train

@@ -22,8 +22,8 @@ namespace {
 // how they start hardly counts.
 constexpr int kSegment = 512;
 // And longer than so many periods of a season.
-constexpr int kSegmentPeriods = 8;
-constexpr int kMostStaticSteps = 1 << 16;
+constexpr int kSegmentPeriods = 6;
+constexpr int kLongestSegment = 1 << 11;
 // A search for many variables goes most of its way on a part of the data: it costs less there, and
 // what it learns of the curvature goes with it.
 constexpr int kFirstSteps = 1 << 13;
@@ -72,14 +72,15 @@ std::vector<StepRange> thinned(const std::vector<StepRange>& segments, int steps
   return some;
 }
 
-std::vector<StepRange> segments_of(const std::vector<StepRange>& training, double period) {
+std::vector<StepRange> segments_of(const std::vector<StepRange>& training, double period,
+                                   int most_steps) {
   const int length = static_cast<int>(
-      std::clamp(std::ceil(kSegmentPeriods * period), double{kSegment}, double{kMostStaticSteps}));
+      std::clamp(std::ceil(kSegmentPeriods * period), double{kSegment}, double{kLongestSegment}));
   std::vector<StepRange> all;
   for (const StepRange& stretch : training)
     for (int from = stretch.begin; from < stretch.end; from += length)
       all.push_back({stretch.series, from, std::min(stretch.end, from + length)});
-  return thinned(all, kMostStaticSteps);
+  return thinned(all, most_steps);
 }
 
 // Where the search starts: each channel's step is shared out between measurement noise and the
@@ -120,6 +121,15 @@ StaticResult starting_point(const model::ModelDescription& description,
         floor = i == j ? kLeastFactor * kLeastFactor * noise.R[i * M + j] / unit : 0;
     }
   return result;
+}
+
+// What was learned before, in place of where a search begins.
+void begin_at(const StaticResult& from, StaticResult& result) {
+  result.output = from.output;
+  result.initial_e = from.initial_e;
+  result.initial_L = from.initial_L;
+  result.R = from.R;
+  result.description.theta = from.description.theta;
 }
 
 // The process noise from which on it is suspiciously small, state by state: a share of where its
@@ -336,15 +346,17 @@ StaticResult fit_static(const model::ModelDescription& description,
   const NoiseCeiling ceiling = noise_ceiling(data, training, full, description.tails > 0);
   StaticResult result = starting_point(description, channels, noise, ceiling.R);
   const StaticResult start = result;
+  if (options.from != nullptr) begin_at(*options.from, result);
   const auto model = result.alone<double>();
   const NoiseFactor factor(noise.kind, data.meas_dim(), result.noise_floor);
-  const std::vector<StepRange> segments = segments_of(training, model->expert().longest_period);
+  const std::vector<StepRange> segments = segments_of(training, model->expert().longest_period, options.most_steps);
   const std::vector<double> small = small_noise(start, options.small_noise);
   StaticLikelihood likelihood(*model, factor, data, segments, team, small, {}, options.constants);
   std::vector<double> x = likelihood.start();
   std::vector<double> noisier = likelihood.start(kMoreNoise);
   const std::vector<double> beginning = x;
   BfgsOptions bfgs;
+  bfgs.value_tolerance = options.value_tolerance;
   bfgs.max_iterations =
       options.max_iterations > 0
           ? options.max_iterations

@@ -44,6 +44,12 @@ struct StaticOptions {
   double small_noise = 0.05;
   /// The iterations of a search, at most; 0: 150, or more where there are many variables.
   int max_iterations = 0;
+  /// A search ends when steps lower the loss by less than this share of it.
+  double value_tolerance = 1e-8;
+  /// Long data are thinned out to so many steps, evenly.
+  int most_steps = 1 << 16;
+  /// Where the search begins; null: where begin_static does. Of the same states.
+  const StaticResult* from = nullptr;
   Constants constants = Constants::Learned;
   /// Asked after every iteration with its number, the most there may be, and the loss; false ends
   /// the fit.
@@ -57,8 +63,7 @@ StaticResult begin_static(const model::ModelDescription& description,
                           const std::vector<StepRange>& training);
 
 /// Fits the static model of `description` (whose network sizes do not matter) to the training
-/// stretches. Long data are thinned out to 2^16 steps, evenly. Throws NumericalError if the
-/// likelihood is not finite from the start.
+/// stretches. Throws NumericalError if the likelihood is not finite from the start.
 StaticResult fit_static(const model::ModelDescription& description,
                         const std::vector<model::ChannelStatistics>& channels,
                         const model::NoiseSpec& noise, const ScaledData& data,

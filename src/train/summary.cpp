@@ -142,6 +142,16 @@ std::string calibration_text(const std::vector<FitFactor>& factors) {
   return "covariances scaled by: " + text + "\n";
 }
 
+// The sums that were the best when they were tried, and how many there were.
+std::string search_text(const std::vector<FitCandidate>& tried) {
+  std::string text = fmt::format("searched {} sums; loss by use: filter, smooth, gaps, forecast\n",
+                                 tried.size());
+  for (const FitCandidate& each : tried)
+    text += fmt::format("{} {:8.4f}  {:8.4f} {:8.4f} {:8.4f} {:8.4f}  {}\n", each.kept ? " *" : "  ",
+                        each.loss, each.filter, each.smooth, each.gaps, each.forecast, each.what);
+  return text;
+}
+
 std::string parameters_text(const std::vector<Parameter>& parameters) {
   constexpr std::size_t kShown = 12;
   std::string text;
@@ -158,6 +168,7 @@ std::string FitSummary::brief() const {
   for (const std::string& note : notes) text += note + "\n";
   text +=
       fmt::format("trained on {} steps, {} held out\n", data.training_steps, data.held_out_steps);
+  if (!static_model.search.empty()) text += search_text(static_model.search);
   text += fmt::format("static model ({}): loss {:.4f} in {:.1f} s\n", static_model.prior,
                       static_model.held_out, static_model.seconds);
   if (!static_model.parameters.empty()) text += parameters_text(static_model.parameters);

@@ -1,0 +1,234 @@
+#include "train/part_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "kalmia/error.hpp"
+#include "train/first_description.hpp"
+#include "train/period_finder.hpp"
+
+namespace kalmia::train {
+namespace {
+
+using prior::Part;
+using prior::PartKind;
+
+constexpr std::size_t kMostPeriods = 2;
+constexpr int kMostAdded = 3;
+constexpr int kHarmonics = 3;
+constexpr int kManyHarmonics = 8;
+// Searches among many sums need not end at the last digit.
+constexpr double kTolerance = 1e-5;
+constexpr int kIterations = 60;
+
+class Search {
+ public:
+  Search(const FitContext& fit, int most_steps)
+      : fit_(fit),
+        most_steps_(most_steps),
+        periods_(find_periods(fit.data.training(), 0, fit.data.drive().dt, kMostPeriods)),
+        data_(scaled()),
+        scored_(data_, all_steps(), settling_steps(longest_period())) {}
+
+  FoundSum run() {
+    try_singles();
+    if (!best_) throw NumericalError("no sum of parts has a likelihood on these data");
+    for (int added = 0; added < kMostAdded; ++added)
+      if (!try_all(additions(), true)) break;
+    if (fitted_[*best_].parts.size() > 1) try_all(replacements());
+    try_all(finer_seasons());
+    FoundSum found{fitted_[*best_].parts, std::move(fitted_[*best_].result), std::move(tried_)};
+    return found;
+  }
+
+ private:
+  struct Fitted {
+    std::vector<Part> parts;
+    StaticResult result;
+  };
+
+  ScaledData scaled() const {
+    const model::ModelDescription any = first_description(
+        fit_, fit_.spec.model.expert(std::vector<Part>{{PartKind::Level}}));
+    ScaledData data(fit_.data.all(), any.units, any.dt);
+    data.set_weights(fit_.data.all(), any.noise_std);
+    return data;
+  }
+  std::vector<StepRange> all_steps() const {
+    std::vector<StepRange> all;
+    for (int s = 0; s < data_.series_count(); ++s) all.push_back(data_.series(s));
+    return all;
+  }
+  double longest_period() const {
+    return periods_.empty() ? 0 : *std::ranges::max_element(periods_);
+  }
+
+  // Where a sum begins whose first parts are those of the best one: there, with the parts that were
+  // added as they usually begin.
+  StaticResult extended(const model::ModelDescription& description) const {
+    const StaticResult& from = fitted_[*best_].result;
+    StaticResult start =
+        begin_static(description, fit_.channels, fit_.noise, data_, fit_.split().training);
+    const std::size_t N = start.initial_e.size();
+    const std::size_t known = from.initial_L.size();  // the packed rows of the first n states
+    std::ranges::copy(from.initial_e, start.initial_e.begin());
+    std::ranges::copy(from.initial_L, start.initial_L.begin());
+    std::copy_n(from.output.end() - static_cast<std::ptrdiff_t>(known), known,
+                start.output.begin() + static_cast<std::ptrdiff_t>(N * N + N));
+    start.R = from.R;
+    start.description.theta = model::expert_of(description).theta();
+    std::ranges::copy(from.description.theta, start.description.theta.begin());
+    return start;
+  }
+
+  // Fits a sum and scores it; false if it has no likelihood. `warm`: it begins with the parts of the
+  // best one.
+  bool try_sum(const std::vector<Part>& parts, bool warm = false) {
+    const prior::ExpertSpec spec = fit_.spec.model.expert(parts);
+    const std::string text = prior::parts_text(parts, step_length(fit_));
+    if (fit_.report.stopped() && best_) return false;
+    if (std::ranges::find(tried_, text, &TriedModel::what) != tried_.end()) return false;
+    StaticOptions options;
+    options.most_steps = most_steps_;
+    options.value_tolerance = kTolerance;
+    options.max_iterations = kIterations;
+    options.go_on = [&](int iteration, int most, double loss) {
+      FitProgress now;
+      now.stage = "search " + text;
+      now.update = iteration;
+      now.updates = most;
+      now.loss = loss;
+      now.held_out = now.best_held_out = std::numeric_limits<double>::quiet_NaN();
+      now.seconds_left = std::numeric_limits<double>::quiet_NaN();
+      return fit_.report(now);
+    };
+    try {
+      const model::ModelDescription description = first_description(fit_, spec);
+      std::optional<StaticResult> start;
+      if (warm) start = extended(description);
+      if (start) options.from = &*start;
+      StaticResult fitted = fit_static(description, fit_.channels, fit_.noise,
+                                       data_, fit_.split().training, fit_.team, options);
+      UseScores scores = scored_.score(*fitted.alone<float>(), LeftOut::Exactly, fit_.team);
+      const double penalty = fitted.free_parameters / fit_.holdout.values;
+      if (!std::isfinite(scores.loss())) return false;
+      tried_.push_back({text, std::move(scores), penalty, false});
+      fitted_.push_back({parts, std::move(fitted)});
+      return true;
+    } catch (const NumericalError&) {
+      return false;
+    }
+  }
+
+  void keep(std::size_t index) {
+    best_ = index;
+    tried_[index].kept = true;
+  }
+
+  // Tries sums, and keeps the best of those that are better than what there is. Returns whether one
+  // was.
+  bool try_all(const std::vector<std::vector<Part>>& sums, bool warm = false) {
+    std::optional<std::size_t> better;
+    for (const std::vector<Part>& parts : sums) {
+      if (!try_sum(parts, warm)) continue;
+      const std::size_t now = tried_.size() - 1;
+      if (is_better(tried_[now], tried_[*best_]) &&
+          (!better || tried_[now].loss() < tried_[*better].loss()))
+        better = now;
+    }
+    if (better) keep(*better);
+    return better.has_value();
+  }
+
+  // The best single part; of those that are as good as far as the data tell, the simplest.
+  void try_singles() {
+    std::vector<Part> singles{{PartKind::Level},       {PartKind::Memory},
+                              {PartKind::Trend},       {PartKind::DampedTrend},
+                              {PartKind::DampedVelocity}, {PartKind::Acceleration}};
+    if (!periods_.empty()) singles.push_back({PartKind::Oscillator, periods_[0], 0});
+    for (const Part& part : singles) try_sum({part});
+    if (tried_.empty()) return;
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < tried_.size(); ++i)
+      if (tried_[i].loss() < tried_[best].loss()) best = i;
+    for (std::size_t i = 0; i < best; ++i)  // simpler ones come first
+      if (!is_better(tried_[best], tried_[i])) {
+        best = i;
+        break;
+      }
+    keep(best);
+  }
+
+  const std::vector<Part>& parts() const { return fitted_[*best_].parts; }
+  bool has(PartKind kind) const {
+    return std::ranges::find(parts(), kind, &Part::kind) != parts().end();
+  }
+  std::vector<Part> with(const Part& part) const {
+    std::vector<Part> sum = parts();
+    sum.push_back(part);
+    return sum;
+  }
+
+  static int harmonics(double period, int wanted) {
+    return std::clamp(static_cast<int>(std::ceil(period / 2)) - 1, 1, wanted);
+  }
+
+  std::vector<std::vector<Part>> additions() const {
+    std::vector<std::vector<Part>> sums;
+    for (const double period : periods_)
+      if (std::ranges::none_of(parts(), [&](const Part& part) {
+            return part.kind == PartKind::Season && part.scale == period;
+          }))
+        sums.push_back(with({PartKind::Season, period, harmonics(period, kHarmonics)}));
+    if (!has(PartKind::Memory)) sums.push_back(with({PartKind::Memory}));
+    if (!has(PartKind::Level)) sums.push_back(with({PartKind::Level}));
+    if (!has(PartKind::Oscillator) && !periods_.empty())
+      sums.push_back(with({PartKind::Oscillator, periods_[0], 0}));
+    return sums;
+  }
+
+  // Another first part.
+  std::vector<std::vector<Part>> replacements() const {
+    std::vector<std::vector<Part>> sums;
+    for (const PartKind kind : {PartKind::Level, PartKind::Memory, PartKind::Trend,
+                                PartKind::DampedTrend, PartKind::DampedVelocity}) {
+      if (has(kind)) continue;
+      std::vector<Part> sum = parts();
+      sum[0] = {kind};
+      sums.push_back(std::move(sum));
+    }
+    return sums;
+  }
+
+  std::vector<std::vector<Part>> finer_seasons() const {
+    std::vector<Part> sum = parts();
+    bool finer = false;
+    for (Part& part : sum)
+      if (part.kind == PartKind::Season && harmonics(part.scale, kManyHarmonics) > part.count) {
+        part.count = harmonics(part.scale, kManyHarmonics);
+        finer = true;
+      }
+    if (!finer) return {};
+    return {std::move(sum)};
+  }
+
+  const FitContext& fit_;
+  int most_steps_;
+  std::vector<double> periods_;
+  ScaledData data_;
+  UseData scored_;
+  std::vector<TriedModel> tried_;
+  std::vector<Fitted> fitted_;
+  std::optional<std::size_t> best_;
+};
+
+}  // namespace
+
+FoundSum search_parts(const FitContext& channel, int most_steps) {
+  return Search(channel, most_steps).run();
+}
+
+}  // namespace kalmia::train

@@ -1,0 +1,160 @@
+#include "train/period_finder.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <unsupported/Eigen/FFT>
+
+namespace kalmia::train {
+namespace {
+
+// Shorter series, and fewer cycles, show no period.
+constexpr std::size_t kFewestSteps = 48;
+constexpr double kFewestCycles = 3;
+constexpr double kShortestPeriod = 2.5;
+// A grid of usual steps is at most this much longer than the series.
+constexpr double kSparsest = 8;
+// Of n ordinates of white noise, the highest is below log(n) + kRare times their mean in all but
+// one case in exp(kRare).
+constexpr double kRare = 6;
+// The median of exponential variables over their mean.
+constexpr double kMedian = std::numbers::ln2;
+// The level around a peak is that of the frequencies from its own over this to times this.
+constexpr double kAround = 1.5;
+constexpr int kMostHarmonic = 12;
+// The calendar's, in seconds: an hour, a day, a week, a month, a year.
+constexpr double kCalendar[] = {3600, 86400, 604800, 2629800, 31557600};
+
+// The values of a series at multiples of dt, interpolated; nothing where they are too sparse.
+std::vector<double> on_grid(const Series& series, std::size_t M, std::size_t channel, double dt) {
+  std::vector<double> t, y;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(series.steps); ++k) {
+    const double value = series.y[k * M + channel];
+    if (std::isnan(value)) continue;
+    t.push_back(series.t.empty() ? static_cast<double>(k) : (series.t[k] - series.t[0]) / dt);
+    y.push_back(value);
+  }
+  if (t.size() < kFewestSteps || t.back() - t.front() > kSparsest * static_cast<double>(t.size()))
+    return {};
+  std::vector<double> grid;
+  std::size_t next = 1;
+  for (double at = t.front(); at <= t.back(); at += 1) {
+    while (next + 1 < t.size() && t[next] < at) ++next;
+    const double share = (at - t[next - 1]) / (t[next] - t[next - 1]);
+    grid.push_back(y[next - 1] + share * (y[next] - y[next - 1]));
+  }
+  return grid;
+}
+
+// Less the line of least squares.
+void remove_line(std::vector<double>& y) {
+  const auto n = static_cast<Eigen::Index>(y.size());
+  Eigen::Map<Eigen::VectorXd> values(y.data(), n);
+  Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(n, -1, 1);
+  values.array() -= values.mean();
+  values -= x * (x.dot(values) / x.squaredNorm());
+}
+
+// Power at the frequencies i / size, of values that are padded with zeros to `size`.
+std::vector<double> power_of(std::vector<double> y, std::size_t size) {
+  const auto n = static_cast<double>(y.size());
+  for (std::size_t k = 0; k < y.size(); ++k)
+    y[k] *= 0.5 - 0.5 * std::cos(2 * std::numbers::pi * (static_cast<double>(k) + 0.5) / n);
+  y.resize(size, 0);
+  std::vector<std::complex<double>> transform;
+  Eigen::FFT<double> fft;
+  fft.fwd(transform, y);
+  std::vector<double> power(size / 2);
+  for (std::size_t i = 0; i < power.size(); ++i) power[i] = std::norm(transform[i]);
+  return power;
+}
+
+struct Peak {
+  double frequency = 0;
+  double height = 0;  // over the level around it
+};
+
+// Peaks that stand out, the highest first. A peak is as wide as Hann's taper makes it: two
+// ordinates of the series on either side, `padding` times as many of the padded one.
+std::vector<Peak> peaks_of(const std::vector<double>& power, double size, double steps) {
+  const auto reach = static_cast<std::size_t>(std::ceil(2.5 * size / steps));
+  const auto lowest = static_cast<std::size_t>(std::ceil(kFewestCycles * size / steps));
+  const auto highest = std::min(power.size() - 1, static_cast<std::size_t>(size / kShortestPeriod));
+  const double limit = (std::log(steps / 2) + kRare) / kMedian;
+  std::vector<Peak> peaks;
+  for (std::size_t i = std::max<std::size_t>(lowest, 1); i < highest; ++i) {
+    if (power[i] < power[i - 1] || power[i] < power[i + 1]) continue;
+    std::vector<double> around;
+    const auto centre = static_cast<double>(i);
+    const auto to = std::min(power.size() - 1, std::max(i + 4 * reach, static_cast<std::size_t>(centre * kAround)));
+    const auto from = std::min(i > 4 * reach ? i - 4 * reach : 1, static_cast<std::size_t>(centre / kAround));
+    const std::size_t stride = std::max<std::size_t>(1, (to - from) / 512);
+    for (std::size_t j = std::max<std::size_t>(from, 1); j <= to; j += stride)
+      if (j + reach < i || j > i + reach) around.push_back(power[j]);
+    if (around.empty()) continue;
+    const auto middle = around.begin() + static_cast<std::ptrdiff_t>(around.size() / 2);
+    std::nth_element(around.begin(), middle, around.end());
+    if (!(power[i] > limit * *middle)) continue;
+    // The top of a parabola through the logarithms.
+    const double a = std::log(power[i - 1]), b = std::log(power[i]), c = std::log(power[i + 1]);
+    const double bend = a - 2 * b + c;
+    const double shift = bend < 0 ? std::clamp(0.5 * (a - c) / bend, -0.5, 0.5) : 0;
+    peaks.push_back({(centre + shift) / size, power[i] / *middle});
+  }
+  std::ranges::sort(peaks, std::greater(), &Peak::height);
+  return peaks;
+}
+
+// The period that is meant: one of the calendar's, a whole number of steps, or as it is.
+double rounded(double period, double steps, const Dataset& data, double dt) {
+  const auto same = [&](double other) {
+    return std::abs(1 / period - 1 / other) < 0.5 / steps;
+  };
+  if (data.time_kind == TimeKind::Date)
+    for (const double seconds : kCalendar)
+      if (seconds / dt > kShortestPeriod && same(seconds / dt)) return seconds / dt;
+  const double whole = std::round(period);
+  return std::abs(1 / period - 1 / whole) < 0.25 / steps ? whole : period;
+}
+
+}  // namespace
+
+std::vector<double> find_periods(const Dataset& data, std::size_t channel, double dt,
+                                 std::size_t most) {
+  std::vector<double> longest;
+  for (const Series& series : data.series) {
+    std::vector<double> grid = on_grid(series, data.y_names.size(), channel, dt);
+    if (grid.size() > longest.size()) longest = std::move(grid);
+  }
+  if (longest.size() < kFewestSteps) return {};
+  const auto steps = static_cast<double>(longest.size());
+  std::size_t size = 1;
+  while (size < 2 * longest.size()) size *= 2;
+  remove_line(longest);
+  const std::vector<Peak> peaks = peaks_of(power_of(std::move(longest), size),
+                                           static_cast<double>(size), steps);
+  std::vector<double> periods;
+  const auto is_harmonic = [&](double frequency, double of) {
+    const double times = std::round(frequency / of);
+    return times >= 1 && times <= kMostHarmonic && std::abs(frequency - times * of) < 1.5 / steps;
+  };
+  for (const Peak& peak : peaks) {
+    if (periods.size() >= most) break;
+    // The lowest peak that this is a harmonic of, if that is no mere bump of its own.
+    double frequency = peak.frequency;
+    for (const Peak& other : peaks)
+      if (other.frequency < frequency && other.height > 0.1 * peak.height &&
+          is_harmonic(peak.frequency, other.frequency) && peak.frequency * steps > 6)
+        frequency = other.frequency;
+    const double period = rounded(1 / frequency, steps, data, dt);
+    if (std::ranges::none_of(periods, [&](double known) {
+          return is_harmonic(frequency, 1 / known) || is_harmonic(1 / known, frequency);
+        }))
+      periods.push_back(period);
+  }
+  return periods;
+}
+
+}  // namespace kalmia::train

@@ -1,0 +1,109 @@
+// How good a model is in each of its uses, told from measurements alone.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/threads.hpp"
+#include "infer/scaled_data.hpp"
+#include "kalmia/fit.hpp"
+#include "train/training_data.hpp"
+
+namespace kalmia::train {
+
+/// What estimates are for. A value that was measured is predicted
+enum class Use {
+  Filter,    ///< from all before it
+  Smooth,    ///< from all others
+  Gaps,      ///< from all outside the run of values that it is hidden with
+  Forecast,  ///< from all before that run
+};
+inline constexpr std::size_t kUses = 4;
+std::string_view use_name(Use use);
+
+/// How a value is predicted from all others.
+enum class LeftOut {
+  Exactly,  ///< by what its update added to the smoothed state; static models alone
+  Hidden,   ///< by hiding single values
+};
+
+/// The losses of a model. With e the error of a prediction and v its variance, noise included, the
+/// loss of a use is, for each channel, that of Laplace's distribution with its scale fitted,
+///
+///   mean of log(v) / 2  +  log of the mean of |e| / v^1/2,
+///
+/// in the user's units, and the mean of that over channels. Outliers decide little, and a common
+/// factor of all variances, which calibration finds later, nothing.
+struct UseScores {
+  /// What each block of neighbouring values adds to the loss of a use; empty: no value was
+  /// predicted.
+  std::array<std::vector<double>, kUses> blocks;
+
+  double loss(Use use) const;
+  /// The mean over all uses that have values.
+  double loss() const;
+};
+
+/// The difference of two losses, of models that were scored on the same values, and its standard
+/// error.
+struct LossDifference {
+  double mean = 0;
+  double error = 0;
+};
+LossDifference difference(const UseScores& a, const UseScores& b, Use use);
+/// Of the means over all uses.
+LossDifference difference(const UseScores& a, const UseScores& b);
+
+/// One model that was tried.
+struct TriedModel {
+  std::string what;    ///< as users write it
+  UseScores scores;
+  double penalty = 0;  ///< what is added to each loss: learned numbers over measured values
+  bool kept = false;   ///< it became the best one
+
+  double loss() const { return scores.loss() + penalty; }
+  FitCandidate summary() const;
+};
+
+/// Whether a model is better than a simpler one: by more than a standard error of the difference of
+/// their losses over all uses, penalties included, while no use is worse by two.
+bool is_better(const TriedModel& model, const TriedModel& simpler);
+/// The use that is clearly worse, if there is one.
+std::optional<Use> worse_use(const TriedModel& model, const TriedModel& simpler);
+
+/// Steps that do not count: a filter has settled by then, and has seen a season twice.
+int settling_steps(double longest_period);
+
+/// The held-out stretches of each series that follow each other, as one.
+std::vector<StepRange> held_out_ranges(const Split& split);
+
+/// Values to score models on.
+class UseData {
+ public:
+  /// Stretches, of which the first `settling` steps do not count (at most a third); of long data an
+  /// even selection. `data` must outlive this object.
+  UseData(const ScaledData& data, const std::vector<StepRange>& stretches, int settling);
+
+  /// Scores that are infinite where the model breaks down.
+  UseScores score(const model::LearnedModel<float>& model, LeftOut left_out,
+                  ThreadTeam& team) const;
+
+ private:
+  struct Piece {
+    StepRange steps;
+    int first = 0;  // that counts
+    int block = 0;  // of its first step
+  };
+  const ScaledData& data_;
+  std::vector<Piece> pieces_;
+  int steps_ = 0;  // of all pieces
+  std::vector<int> runs_;
+  std::vector<std::vector<double>> hidden_;  // y of the pieces, some of them missing
+  std::vector<std::vector<char>> use_;       // which hidden run a value belongs to: 0 none, 1 single
+};
+
+}  // namespace kalmia::train
