@@ -31,7 +31,9 @@ std::vector<Choice> effort_choices();
 struct ModelOptions {
   /// The expert map. Some are for each measured channel, as `constant-velocity`, and some for data
   /// of a certain kind, as `lorenz`; `none` learns a map; `system` has the equations of `system`.
-  /// `auto` searches for the parts that each channel is the sum of, as `effort` says.
+  /// Or parts that add up to the value of each channel, as in `trend + season(24 h) + memory`;
+  /// channels may have their own, as in `north: trend; level`. `auto` searches for such parts, as
+  /// `effort` says.
   std::string prior = "auto";
   /// Of `lorenz` and `linear-motion`: from the equations to the map of a step. Empty and 0: as in
   /// the paper, frozen and of order 2 and 1. Of `ar`, the order is the number of lags (0: 2).
@@ -95,7 +97,8 @@ struct ModelOptions {
 template <typename Options, typename Visitor>
 requires std::same_as<std::remove_const_t<Options>, ModelOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
-  visit("prior", o.prior, "the expert map", &prior_choices);
+  visit("prior", o.prior, "the expert map: a name, or a sum of parts as in trend + season(24 h)",
+        &prior_choices);
   visit("order", o.integration.order,
         "lags of ar; order of the Taylor series of lorenz and linear-motion (0: 2 and 1, as in "
         "the paper)",

@@ -41,8 +41,9 @@ struct Listing::Impl {
   // A part's share of H x, in the user's units.
   void add_parts(const prior::Expert& expert) {
     if (expert.parts.empty())
-      throw ConfigError("the model's prior is no sum of parts; fit one, as in --prior 'trend + "
-                        "season(24)'");
+      throw ConfigError(
+          "the model's prior is no sum of several parts; fit one, as in --prior "
+          "'trend + season(24)'");
     const std::size_t N = expert.states.size(), M = meas_dim();
     std::vector<double> origin(N, 0.0), y(M), H(M * N);
     map.at(origin.data(), y.data(), H.data());
@@ -52,6 +53,7 @@ struct Listing::Impl {
         for (std::size_t n = 0; n < N; ++n)
           if (expert.states[n].part == static_cast<int>(p) && H[m * N + n] != 0)
             terms.push_back({n, H[m * N + n]});
+        if (terms.empty()) continue;  // a part of other channels
         sums.push_back(std::move(terms));
         names.push_back(free_name(model.measured_names()[m] + ":" + expert.parts[p]));
       }

@@ -80,18 +80,22 @@ System system_of(const Json& json) {
 
 Json parts_json(const std::vector<prior::Part>& parts) {
   Json json = Json::array();
-  for (const prior::Part& part : parts)
+  for (const prior::Part& part : parts) {
     json.push_back({{"name", prior::part_entry(part.kind).name},
                     {"scale", part.scale},
                     {"count", part.count}});
+    if (part.channel != prior::kAllChannels) json.back()["channel"] = part.channel;
+  }
   return json;
 }
 
 std::vector<prior::Part> parts_of(const Json& json) {
   std::vector<prior::Part> parts;
-  for (const Json& each : json)
+  for (const Json& each : json) {
     parts.push_back({prior::part_of_name(each.at("name").get<std::string>()),
                      each.at("scale").get<double>(), whole_number(each, "count")});
+    if (each.contains("channel")) parts.back().channel = whole_number(each, "channel");
+  }
   return parts;
 }
 

@@ -50,9 +50,7 @@ Units make_units(const prior::Expert& expert, const std::vector<ChannelStatistic
     }
     const auto c = static_cast<std::size_t>(state.channel);
     units.x_scale.push_back(units.y_scale[c] * std::pow(dt, -state.derivative));
-    const bool holds_level = state.derivative == 0 && (state.role == prior::StateRole::Value ||
-                                                       state.role == prior::StateRole::Remembered);
-    units.x_offset.push_back(holds_level ? units.y_offset[c] : 0);
+    units.x_offset.push_back(state.derivative == 0 && state.holds_mean ? units.y_offset[c] : 0);
   }
   return units;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/option_rules.hpp"
 #include "kalmia/error.hpp"
@@ -24,7 +25,13 @@ std::vector<Choice> after(const Choice& first, const std::vector<Choice>& others
 
 }  // namespace
 
-std::vector<Choice> prior_choices() { return after(kAutomatic, choices_in(prior::prior_table())); }
+// A sum is written by its parts, not by its name.
+std::vector<Choice> prior_choices() {
+  std::vector<Choice> named;
+  for (const prior::PriorEntry& each : prior::prior_table())
+    if (each.kind != prior::PriorKind::Sum) named.push_back({each.name, each.meaning});
+  return after(kAutomatic, named);
+}
 std::vector<Choice> flow_choices() { return choices_in(prior::flow_table()); }
 std::vector<Choice> noise_choices() { return model::noise_forms(); }
 std::vector<Choice> tails_choices() { return model::tails_forms(); }
@@ -118,7 +125,11 @@ class Parser {
   // What is no name of a prior may be a sum of parts.
   void read_parts(ModelSpec& spec) {
     if (!prior::looks_like_parts(options_.prior)) {
-      require_name(false, "prior", options_.prior, prior_choices());
+      std::vector<Choice> known = prior_choices(), forms = known;
+      forms.push_back({"a sum as in trend + season(24)", ""});
+      std::ranges::copy(choices_in(prior::part_table()), std::back_inserter(known));
+      violations_.push_back(fmt::format("model.prior = \"{}\", but it must be {}{}", options_.prior,
+                                        alternatives(forms), did_you_mean(options_.prior, known)));
       return;
     }
     try {
@@ -207,9 +218,8 @@ bool any_step(const PriorChoice& prior) {
   if (const auto* named = std::get_if<NamedPrior>(&prior))
     return prior::prior_entry(named->kind).flow_states > 0;
   if (const auto* sum = std::get_if<SumPrior>(&prior))
-    return std::ranges::all_of(sum->parts, [](const prior::WrittenPart& each) {
-      return prior::any_step(each.part);
-    });
+    return std::ranges::all_of(
+        sum->parts, [](const prior::WrittenPart& each) { return prior::any_step(each.part); });
   return std::holds_alternative<AutomaticPrior>(prior);
 }
 

@@ -12,6 +12,7 @@
 #include "model/smoothers.hpp"
 #include "nn/encoder.hpp"
 #include "prior/expert.hpp"
+#include "prior/parts_text.hpp"
 
 namespace kalmia::model {
 

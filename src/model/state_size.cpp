@@ -45,9 +45,7 @@ StateSize state_size(const prior::Expert& expert, int n, const ModelDescription&
   if (state.role == prior::StateRole::Cycle) return {0, spread, kCycleStep * step};
   StateSize size{0, 3 * std::max(step, signal / unit * per_time), 0.2 * step};
   if (state.derivative == 0)
-    size = {state.role == prior::StateRole::Addend
-                ? 0
-                : (channels[c].mean - description.units.y_offset[c]) / unit,
+    size = {state.holds_mean ? (channels[c].mean - description.units.y_offset[c]) / unit : 0,
             spread, (state.role == prior::StateRole::Remembered ? kLagStep : 0.5) * step};
   if (given != expert.initial.end()) size = {given->mean, given->std, size.step};
   return size;
@@ -64,7 +62,7 @@ prior::StateFrame state_frame(const prior::Expert& expert, const ModelDescriptio
   std::vector<double> std(static_cast<std::size_t>(N));
   const auto shown = [&](int n) {
     const prior::StateKind& state = expert.states[static_cast<std::size_t>(n)];
-    return state.channel >= 0 && state.derivative == 0 &&
+    return state.channel >= 0 && state.derivative == 0 && state.holds_mean &&
            !channels[static_cast<std::size_t>(state.channel)].wanders;
   };
   for (int i = 0; i < N; ++i) {

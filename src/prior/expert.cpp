@@ -7,6 +7,7 @@
 #include "kalmia/error.hpp"
 #include "kalmia/fit_options.hpp"
 #include "prior/expert_draft.hpp"
+#include "prior/parts_text.hpp"
 
 namespace kalmia::prior {
 namespace {
@@ -41,8 +42,8 @@ bool any_step(const ExpertSpec& spec) {
   return std::ranges::all_of(spec.parts, [](const Part& part) { return any_step(part); });
 }
 
-std::string prior_text(const ExpertSpec& spec, const StepLength& step) {
-  return spec.kind == PriorKind::Sum ? parts_text(spec.parts, step) : prior_name(spec.kind);
+std::string prior_text(const ExpertSpec& spec, const DataAxes& axes) {
+  return spec.kind == PriorKind::Sum ? parts_text(spec.parts, axes) : prior_name(spec.kind);
 }
 
 Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
@@ -53,7 +54,8 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
   require_in_range("departure", spec.departure, {.least = 0});
   require_in_range("latent", spec.latent, range_of<ModelOptions>("latent"));
   const PriorEntry& entry = prior_entry(spec.kind);
-  const std::string name = prior_text(spec);
+  const DataAxes axes{.channels = channels};
+  const std::string name = prior_text(spec, axes);
   if (spec.latent > 0 && spec.kind != PriorKind::None)
     throw ConfigError("latent = " + std::to_string(spec.latent) + ", but prior = \"" + name +
                       "\" has states of its own; latent states are for none");
@@ -71,7 +73,7 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
     }
     return draft_sum(motion_parts(spec), name, channels);
   };
-  if (spec.kind == PriorKind::Sum) check_parts(spec.parts);
+  if (spec.kind == PriorKind::Sum) check_parts(spec.parts, axes);
   ExpertDraft made = draft();
   require_states(name, static_cast<std::size_t>(made.symbols.states));
   return finish(made, spec);

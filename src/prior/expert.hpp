@@ -19,10 +19,9 @@ inline constexpr int kMostStates = 128;
 
 /// What a state of a channel is for.
 enum class StateRole {
-  Value,       ///< the channel's value or a derivative of it
+  Value,       ///< the channel's value, or what a part adds to it, or a derivative of that
   Remembered,  ///< an earlier value, which does not change
-  Addend,      ///< what a part adds to the value, about zero, or a derivative of that
-  Cycle,       ///< the same of a season
+  Cycle,       ///< of a season: what it adds, and what will become of that
 };
 
 /// What kind of quantity a state is: the value of a measured channel, or a derivative of it by the
@@ -32,6 +31,9 @@ struct StateKind {
   int derivative = 0;  ///< 0 value, 1 rate, 2 acceleration
   int part = 0;        ///< of a sum: which of Expert::parts
   StateRole role = StateRole::Value;
+  /// Its values lie about the channel's mean, as those of one part of a sum do; the others' lie
+  /// about zero, as derivatives do.
+  bool holds_mean = true;
 };
 
 /// A parameter of an expert and what is known of it before there are data.
@@ -44,7 +46,7 @@ struct Expert {
   std::string name;
   std::vector<std::string> state_names;
   std::vector<StateKind> states;
-  /// Names of the parts whose sum each channel is; empty: it is no sum.
+  /// Names of the parts whose sums the channels are, each once; empty: it is no sum.
   std::vector<std::string> parts;
   /// The longest period of a part, in steps; 0: none has one.
   double longest_period = 0;
@@ -106,7 +108,7 @@ struct ExpertSpec {
 /// Whether the map holds for a step of any length.
 bool any_step(const ExpertSpec& spec);
 /// As users write it: the prior's name, or its parts.
-std::string prior_text(const ExpertSpec& spec, const StepLength& step = {});
+std::string prior_text(const ExpertSpec& spec, const DataAxes& axes);
 
 /// Those whose equations are integrated as ExpertSpec::integration says.
 std::vector<PriorKind> integrated_priors();

@@ -45,7 +45,7 @@ ExpertDraft draft_free(const std::vector<std::string>& channels, int latent);
 /// Throws ConfigError for more than kMostStates.
 void require_states(const std::string& prior, std::size_t count);
 
-/// Each channel is the sum of these parts.
+/// Each channel is the sum of its parts, of which there is one at least (check_parts).
 ExpertDraft draft_sum(const std::vector<Part>& parts, const std::string& name,
                       const std::vector<std::string>& channels);
 /// The parts of a prior of PriorFamily::Motion.

@@ -1,6 +1,6 @@
-// Experts that hold for any channel in any unit: each channel is a sum of parts, each with a block of
-// states whose first is what it adds to the value, with derivatives per time step (so that dt is 1
-// in a usual step). All but autoregressions are linear systems in continuous time.
+// Experts that hold for any channel in any unit: each channel is a sum of parts, each with a block
+// of states whose first is what it adds to the value, with derivatives per time step (so that dt is
+// 1 in a usual step). All but autoregressions are linear systems in continuous time.
 #include <algorithm>
 #include <numbers>
 
@@ -77,10 +77,10 @@ Block second_order_block(ExpertDraft& draft, Node s, Node stiffness, Node c, Nod
   const Node sk = g.multiply(s, k);
   Block block;
   block.A = {g.constant(0), g.constant(1), g.negate(stiffness),
-            g.negate(g.multiply(g.constant(2), s))};
+             g.negate(g.multiply(g.constant(2), s))};
   block.F = {g.multiply(decay, g.add(c, sk)), g.multiply(decay, k),
-            g.multiply(decay, g.negate(g.multiply(stiffness, k))),
-            g.multiply(decay, g.subtract(c, sk))};
+             g.multiply(decay, g.negate(g.multiply(stiffness, k))),
+             g.multiply(decay, g.subtract(c, sk))};
   return block;
 }
 
@@ -95,7 +95,7 @@ Block damped_block(ExpertDraft& draft, const std::string& value) {
   const Node d = g.multiply(half, g.subtract(a, b));
   const Node angle = g.multiply(d, draft.dt());
   return second_order_block(draft, g.multiply(half, g.add(a, b)), g.multiply(a, b),
-                           g.apply(Op::Cosh, angle), g.divide(g.apply(Op::Sinh, angle), d));
+                            g.apply(Op::Cosh, angle), g.divide(g.apply(Op::Sinh, angle), d));
 }
 
 // The value oscillates: stiffness = a^2 + w^2, s = a, c = cos(w dt), k = sin(w dt) / w.
@@ -105,7 +105,7 @@ Block oscillator_block(ExpertDraft& draft, const std::string& value, double freq
   const Node w = add_rate(draft, "frequency of " + value, frequency);
   const Node angle = g.multiply(w, draft.dt());
   return second_order_block(draft, a, g.add(g.multiply(a, a), g.multiply(w, w)),
-                           g.apply(Op::Cos, angle), g.divide(g.apply(Op::Sin, angle), w));
+                            g.apply(Op::Cos, angle), g.divide(g.apply(Op::Sin, angle), w));
 }
 
 // A velocity that fades: dx/dt = v, dv/dt = -b v.
@@ -115,8 +115,7 @@ Block damped_trend_block(ExpertDraft& draft, const std::string& value, double st
   const Node zero = g.constant(0), one = g.constant(1);
   const Node b = add_rate(draft, "damping of " + value + std::string(derivative_suffix(1)), start);
   const Node decay = g.apply(Op::Exp, g.negate(g.multiply(b, draft.dt())));
-  return {{zero, one, zero, g.negate(b)},
-          {one, g.divide(g.subtract(one, decay), b), zero, decay}};
+  return {{zero, one, zero, g.negate(b)}, {one, g.divide(g.subtract(one, decay), b), zero, decay}};
 }
 
 // Harmonic h of a period turns a pair of states by w dt, w = 2 pi h / period:
@@ -201,14 +200,17 @@ int base_of(const std::vector<Part>& parts) {
 void add_state(const Part& part, int d, StateKind state, bool base, const std::string& value,
                Expert& expert) {
   std::string name = value;
+  state.holds_mean = base;
   if (part.kind == PartKind::Season) {
-    state.role = base && d == 0 ? StateRole::Value : StateRole::Cycle;
+    state.role = StateRole::Cycle;
+    state.holds_mean = base && d == 0;
     if (d > 0) name += (d % 2 == 0 ? "_cos" : "_sin") + std::to_string(d / 2 + 1);
   } else if (part.kind == PartKind::Ar) {
-    state.role = d > 0 ? StateRole::Remembered : base ? StateRole::Value : StateRole::Addend;
-    if (d > 0) name += "_lag" + std::to_string(d);
+    if (d > 0) {
+      state.role = StateRole::Remembered;
+      name += "_lag" + std::to_string(d);
+    }
   } else {
-    state.role = base ? StateRole::Value : StateRole::Addend;
     state.derivative = d;
     name += derivative_suffix(d);
   }
@@ -223,6 +225,93 @@ Node added(ExpertDraft& draft, const Part& part, int begin) {
     for (int h = 1; h < part.count; ++h) sum = draft.graph.add(sum, draft.x(begin + 2 * h));
   return sum;
 }
+
+// Whether the parts of a channel are a sum. One part alone is the channel itself, but for a season,
+// which is a sum by itself.
+bool is_sum(const std::vector<Part>& parts) {
+  return parts.size() > 1 || parts[0].kind == PartKind::Season;
+}
+
+// Draws the parts of one channel after another.
+class SumDrawing {
+ public:
+  SumDrawing(const std::vector<Part>& parts, const std::vector<std::string>& channels)
+      : parts_(parts), labels_(part_labels(parts)), channels_(channels) {
+    for (std::size_t m = 0; m < channels.size(); ++m) {
+      const std::vector<Part> own = parts_of_channel(parts, static_cast<int>(m));
+      any_sum_ = any_sum_ || is_sum(own);
+      for (const Part& part : own) state_dim_ += part_states(part);
+    }
+  }
+
+  int state_dim() const { return state_dim_; }
+
+  ExpertDraft draw() {
+    const auto N = static_cast<std::size_t>(state_dim_);
+    draft_.symbols.states = state_dim_;
+    draft_.map.F.assign(N * N, draft_.graph.constant(0));
+    draft_.map.e.assign(N, draft_.graph.constant(0));
+    if (std::ranges::all_of(parts_, [](const Part& part) { return any_step(part); }))
+      draft_.A = draft_.map.F;
+    name_parts();
+    for (std::size_t m = 0; m < channels_.size(); ++m) draw_channel(static_cast<int>(m));
+    return std::move(draft_);
+  }
+
+ private:
+  // One part that all channels have and that is no sum has no name of its own.
+  void name_parts() {
+    if (parts_.size() == 1 && parts_[0].channel == kAllChannels && !any_sum_) return;
+    for (const std::string& label : labels_)
+      if (std::ranges::find(names(), label) == names().end()) names().push_back(label);
+  }
+
+  void draw_channel(int m) {
+    Expert& expert = draft_.expert;
+    const std::vector<Part> own = parts_of_channel(parts_, m);
+    const bool sum = is_sum(own);
+    const std::string& channel = channels_[static_cast<std::size_t>(m)];
+    expert.measured_state.push_back(sum ? -1 : expert.state_dim());
+    expr::Node value = draft_.graph.constant(0);
+    int drawn = 0;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const Part& part = parts_[p];
+      if (!part.is_of(m)) continue;
+      const int begin = expert.state_dim();
+      draw_part(part, place_of(labels_[p]), m, drawn == base_of(own),
+                channel + (sum ? "_" + labels_[p] : ""));
+      const Node adds = added(draft_, part, begin);
+      value = drawn++ == 0 ? adds : draft_.graph.add(value, adds);
+    }
+    if (any_sum_) draft_.measure.push_back(value);
+  }
+
+  // `place`: which of Expert::parts; `value`: the name of what the part adds to channel m.
+  void draw_part(const Part& part, int place, int m, bool base, const std::string& value) {
+    const int begin = draft_.expert.state_dim(), size = part_states(part);
+    for (int d = 0; d < size; ++d)
+      add_state(part, d, {.channel = m, .part = place}, base, value, draft_.expert);
+    const Block block = block_of(part, draft_, value);
+    put_block(state_dim_, begin, size, block.F, draft_.map.F);
+    if (!draft_.A.empty()) put_block(state_dim_, begin, size, block.A, draft_.A);
+    if (part.kind == PartKind::Season)
+      draft_.expert.longest_period = std::max(draft_.expert.longest_period, part.scale);
+  }
+
+  int place_of(const std::string& label) {
+    const auto found = std::ranges::find(names(), label);
+    return found == names().end() ? 0 : static_cast<int>(found - names().begin());
+  }
+
+  std::vector<std::string>& names() { return draft_.expert.parts; }
+
+  const std::vector<Part>& parts_;
+  const std::vector<std::string> labels_;
+  const std::vector<std::string>& channels_;
+  ExpertDraft draft_;
+  int state_dim_ = 0;
+  bool any_sum_ = false;
+};
 
 }  // namespace
 
@@ -249,47 +338,10 @@ std::vector<Part> motion_parts(const ExpertSpec& spec) {
 
 ExpertDraft draft_sum(const std::vector<Part>& parts, const std::string& name,
                       const std::vector<std::string>& channels) {
-  const bool several = parts.size() > 1 || parts[0].kind == PartKind::Season;
-  const int M = static_cast<int>(channels.size());
-  int size = 0;  // of a channel
-  for (const Part& part : parts) size += part_states(part);
-  require_states(name, static_cast<std::size_t>(M * size));
-  const int N = M * size;
-  const auto entries = static_cast<std::size_t>(N * N);
-  const bool flows = std::ranges::all_of(parts, [](const Part& part) { return any_step(part); });
-
-  ExpertDraft draft;
-  Expert& expert = draft.expert;
-  expert.name = name;
-  if (several) expert.parts = part_labels(parts);
-  draft.symbols.states = N;
-  draft.map.F.assign(entries, draft.graph.constant(0));
-  draft.map.e.assign(static_cast<std::size_t>(N), draft.graph.constant(0));
-  if (flows) draft.A = draft.map.F;
-  for (int m = 0; m < M; ++m) {
-    expert.measured_state.push_back(several ? -1 : m * size);
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      const Part& part = parts[p];
-      const int begin = expert.state_dim();
-      const std::string value =
-          channels[static_cast<std::size_t>(m)] + (several ? "_" + expert.parts[p] : "");
-      const bool base = static_cast<int>(p) == base_of(parts);
-      for (int d = 0; d < part_states(part); ++d)
-        add_state(part, d, {.channel = m, .part = static_cast<int>(p)}, base, value, expert);
-      const Block block = block_of(part, draft, value);
-      put_block(N, begin, part_states(part), block.F, draft.map.F);
-      if (flows) put_block(N, begin, part_states(part), block.A, draft.A);
-      if (!several) continue;
-      const Node adds = added(draft, part, begin);
-      if (p == 0)
-        draft.measure.push_back(adds);
-      else
-        draft.measure.back() = draft.graph.add(draft.measure.back(), adds);
-    }
-  }
-  for (const Part& part : parts)
-    if (part.kind == PartKind::Season)
-      expert.longest_period = std::max(expert.longest_period, part.scale);
+  SumDrawing drawing(parts, channels);
+  require_states(name, static_cast<std::size_t>(drawing.state_dim()));
+  ExpertDraft draft = drawing.draw();
+  draft.expert.name = name;
   return draft;
 }
 

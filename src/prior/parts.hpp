@@ -1,4 +1,4 @@
-// Parts that add up to a channel's value, and how users write them: "trend + season(24 h, 4)".
+// Parts that add up to a channel's value.
 #pragma once
 
 #include <span>
@@ -43,6 +43,8 @@ const PartEntry& part_entry(PartKind kind);
 /// Throws ConfigError for a name that is not in the table.
 PartKind part_of_name(std::string_view name);
 
+/// Harmonics or lags of a part, at most.
+inline constexpr int kMostPartCount = 128;
 /// Of a part that every channel has.
 inline constexpr int kAllChannels = -1;
 
@@ -54,38 +56,33 @@ struct Part {
   int count = 0;               ///< harmonics of a season, lags of an autoregression; 0 for others
   int channel = kAllChannels;  ///< the measured column that it is a part of
 
+  bool is_of(int measured) const { return channel == kAllChannels || channel == measured; }
   bool operator==(const Part&) const = default;
 };
 
-/// Throws ConfigError unless there are parts whose numbers make sense.
-void check_parts(std::span<const Part> parts);
-/// States that the part has in each channel.
+/// The measured columns and the time axis of the data that parts are of.
+struct DataAxes {
+  std::vector<std::string> channels;
+  double step = 1;     ///< length of a usual step, in the time axis' unit
+  bool dates = false;  ///< that unit is the second, and others may be written
+};
+
+/// Times of parts are between these, in steps.
+inline constexpr double kShortestTime = 1e-6, kLongestTime = 1e9;
+
+/// Throws ConfigError unless each channel has parts whose numbers make sense, and the sum has no
+/// more than kMostStates states.
+void check_parts(std::span<const Part> parts, const DataAxes& axes);
+/// States that the part has in each of its channels.
 int part_states(const Part& part);
 /// Whether the part's map holds for a step of any length.
 bool any_step(const Part& part);
-/// A name for each part that no other has: "trend", "season", "season2".
+/// The harmonics that a period of so many steps can show, 0 where it shows no season.
+int most_harmonics(double period);
+/// Those of one channel, in their order.
+std::vector<Part> parts_of_channel(std::span<const Part> parts, int channel);
+/// A name for each part that no other of its channels has: "trend", "season", "season2". Parts of
+/// different channels may share one.
 std::vector<std::string> part_labels(std::span<const Part> parts);
-
-/// A part as a user wrote it, before the length of a step is known.
-struct WrittenPart {
-  Part part;         ///< its scale is `number`'s, in the time axis' unit or, with `unit`, that of it
-  std::string unit;  ///< "s", "min", "h", "d" or "w"; empty: none was written
-};
-
-/// Reads "trend + season(24 h, 4)". Throws ConfigError that names the part and its rule.
-std::vector<WrittenPart> parse_parts(std::string_view text);
-/// Whether a text is meant as parts: it begins with the name of one.
-bool looks_like_parts(std::string_view text);
-
-/// The unit of a part's times.
-struct StepLength {
-  double length = 1;   ///< of a usual step, in the time axis' unit
-  bool dates = false;  ///< the unit is the second, and units may be written
-};
-
-/// Throws ConfigError for units without dates, and for a season that so few steps cannot show.
-std::vector<Part> parts_in_steps(const std::vector<WrittenPart>& written, const StepLength& step);
-/// As a user would write them.
-std::string parts_text(std::span<const Part> parts, const StepLength& step = {});
 
 }  // namespace kalmia::prior

@@ -71,8 +71,9 @@ DataOptions columns_of(const FitContext& fit) {
   return columns;
 }
 
-prior::StepLength step_length(const FitContext& fit) {
-  return {fit.data.drive().dt, fit.data.training().time_kind == TimeKind::Date};
+prior::DataAxes step_length(const FitContext& fit) {
+  const Dataset& data = fit.data.training();
+  return {data.y_names, fit.data.drive().dt, data.time_kind == TimeKind::Date};
 }
 
 model::ModelDescription first_description(const FitContext& fit, const prior::ExpertSpec& prior) {

@@ -19,8 +19,8 @@ model::NoiseSpec noise_of(const Dataset& data, const model::ModelSpec& spec);
 /// The median deviation of the measured values of each channel; empty where the data say none.
 std::vector<double> typical_stds(const Dataset& data);
 
-/// The length of a usual step, as the times of parts need it.
-prior::StepLength step_length(const FitContext& fit);
+/// The measured columns and the length of a usual step, as parts need them.
+prior::DataAxes step_length(const FitContext& fit);
 
 /// Of a model with the expert map `prior`: all that data and options say before anything is
 /// learned. Throws ConfigError for options that contradict the map.

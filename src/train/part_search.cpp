@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kalmia/error.hpp"
+#include "prior/parts_text.hpp"
 #include "train/first_description.hpp"
 #include "train/period_finder.hpp"
 

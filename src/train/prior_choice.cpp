@@ -8,6 +8,7 @@
 
 #include "kalmia/error.hpp"
 #include "model/smoothers.hpp"
+#include "prior/parts_text.hpp"
 #include "train/first_description.hpp"
 #include "train/part_search.hpp"
 #include "train/state_climate.hpp"

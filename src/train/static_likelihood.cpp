@@ -18,16 +18,21 @@ constexpr double kFurthest = 1e6;
 // Steps that a filter may take to find the state.
 constexpr int kSearchSteps = 32;
 
-// Whether the noise of two states may be correlated: within a part of a sum, and not between the
-// states of a season.
+// Whether the noise of two states may be correlated: that of all where there are few. In a sum,
+// that of a part's value and its derivatives, and where there are few states, that of the same part
+// and derivative in two channels, as two accelerations; the states of a season never are, nor
+// values that are only remembered.
 bool may_correlate(const prior::Expert& expert, int i, int j) {
   if (i == j) return true;
+  const bool few = expert.state_dim() <= kMostCorrelated;
+  if (expert.parts.empty()) return few;
   const prior::StateKind& a = expert.states[static_cast<std::size_t>(i)];
   const prior::StateKind& b = expert.states[static_cast<std::size_t>(j)];
-  if (a.part != b.part || a.role == prior::StateRole::Cycle || b.role == prior::StateRole::Cycle)
-    return false;
-  return expert.state_dim() <= kMostCorrelated ||
-         (!expert.parts.empty() && a.channel == b.channel);
+  const auto apart = [](const prior::StateKind& state) {
+    return state.role == prior::StateRole::Cycle || state.role == prior::StateRole::Remembered;
+  };
+  if (a.part != b.part || apart(a) || apart(b)) return false;
+  return a.channel == b.channel || (few && a.derivative == b.derivative);
 }
 
 // The steps at the beginning of a segment that do not count.

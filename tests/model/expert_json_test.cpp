@@ -35,6 +35,7 @@ void expect_same(const prior::ExpertSpec& a, const prior::ExpertSpec& b) {
   EXPECT_EQ(a.frame.whitening, b.frame.whitening);
   EXPECT_EQ(a.frame.step, b.frame.step);
   EXPECT_EQ(a.frame.dt, b.frame.dt);
+  EXPECT_EQ(a.parts, b.parts);
   const System &s = a.system, &t = b.system;
   EXPECT_EQ(s.states, t.states);
   EXPECT_EQ(s.inputs, t.inputs);
@@ -118,6 +119,41 @@ TEST(ExpertJson, KeysAreThoseOfOlderFiles) {
   EXPECT_EQ(ar.lags, 5);
   EXPECT_EQ(ar.integration.order, 0);
   EXPECT_EQ(expert_json(ar).dump(), lagged);
+}
+
+// Times stay exact; a part of all channels names none.
+TEST(ExpertJson, PartsOfASum) {
+  prior::ExpertSpec spec;
+  spec.kind = prior::PriorKind::Sum;
+  spec.parts = {{prior::PartKind::Trend},
+                {prior::PartKind::Season, 365.25 / 7, 3},
+                {prior::PartKind::Ar, 0, 5, 1}};
+  expect_same(spec, again(spec));
+  const Json json = expert_json(spec);
+  EXPECT_FALSE(json.at("parts")[0].contains("channel"));
+  EXPECT_EQ(json.at("parts")[2].at("channel"), 1);
+}
+
+// What files said before channels could have parts of their own.
+TEST(ExpertJson, PartsWithoutAChannelAreThoseOfAll) {
+  const std::string sum = R"({"name":"sum","parts":[{"name":"level","scale":0.0,"count":0},)"
+                          R"({"name":"season","scale":24.0,"count":4}]})";
+  const prior::ExpertSpec spec = expert_from_json(Json::parse(sum));
+  EXPECT_EQ(spec.parts,
+            (std::vector<prior::Part>{{prior::PartKind::Level}, {prior::PartKind::Season, 24, 4}}));
+  EXPECT_EQ(expert_json(spec).dump(), sum);
+}
+
+TEST(ExpertJson, PartsThatCannotBeAreRefused) {
+  const auto part = [](const char* text) {
+    return expert_from_json(Json::parse(std::string(R"({"name":"sum","parts":[)") + text + "]}"));
+  };
+  EXPECT_NO_THROW(part(R"({"name":"level","scale":0,"count":0})"));
+  EXPECT_THROW(part(R"({"name":"lever","scale":0,"count":0})"), ConfigError);
+  EXPECT_THROW(part(R"({"name":"level","scale":0,"count":0.5})"), ConfigError);
+  EXPECT_THROW(part(R"({"name":"level","scale":0,"count":0,"channel":"north"})"), ConfigError);
+  EXPECT_THROW(part(R"({"name":"level","scale":"long","count":0})"), Json::exception);
+  EXPECT_THROW(part(R"({"name":"level","count":0})"), Json::exception);
 }
 
 TEST(ExpertJson, WhatIsMissingOrOfAWrongTypeIsRefused) {

@@ -12,6 +12,7 @@
 #include "base/random.hpp"
 #include "lanes/panel.hpp"
 #include "model/learned_model.hpp"
+#include "support/expert_spec.hpp"
 #include "support/joint_posterior.hpp"
 
 namespace kalmia::test {
@@ -109,6 +110,19 @@ inline LearnedCase static_case(const model::ModelDescription& description) {
   return result;
 }
 inline LearnedCase static_case(int channels) { return static_case(motion_description(channels)); }
+
+/// A static model of a sum of parts, in the units of motion_description.
+inline LearnedCase sum_case(const std::string& parts, int channels) {
+  model::ModelDescription d = motion_description(channels);
+  d.prior = sum_of_parts(parts, d.measured_names);
+  std::vector<model::ChannelStatistics> statistics(d.measured_names.size());
+  for (std::size_t m = 0; m < statistics.size(); ++m) {
+    statistics[m].step = d.units.y_scale[m];
+    statistics[m].mean = d.units.y_offset[m];
+  }
+  d.units = model::make_units(model::expert_of(d), statistics, d.dt);
+  return static_case(d);
+}
 
 /// L L' of whole_triangle.
 inline reference::Matrix whole_covariance(int N, double diagonal) {

@@ -40,6 +40,16 @@ TEST(MakeUnits, MotionIsScaledByTheStepAboutTheMean) {
   EXPECT_EQ(units.x_offset, (std::vector<double>{10, 0, 0, -2, 0, 0}));
 }
 
+// One part of a channel holds its mean, with what it remembers; the others lie about zero.
+TEST(MakeUnits, OnePartOfASumHoldsTheMean) {
+  const prior::Expert expert = prior::make_expert(
+      test::sum_of_parts("a: season(6, 1) + level + trend + ar(2); b: memory + ar(2)", {"a", "b"}),
+      {"a", "b"});
+  const Units units = make_units(expert, two_channels(), 0.5);
+  EXPECT_EQ(units.x_offset, (std::vector<double>{0, 0, 10, 0, 0, 0, 0, -2, 0, 0}));
+  EXPECT_EQ(units.x_scale, (std::vector<double>{0.5, 0.5, 0.5, 0.5, 1, 0.5, 0.5, 2, 2, 2}));
+}
+
 TEST(MakeUnits, PhysicalMapsAreLeftInTheUsersUnits) {
   const prior::Expert expert = prior::make_expert(test::named("linear-motion"), {"a", "b"});
   const Units units = make_units(expert, two_channels(), 0.5);

@@ -104,6 +104,48 @@ TEST(ModelSpec, PriorsAreNamedAutomaticOrWritten) {
   EXPECT_TRUE(parsed(options).expert(PriorKind::None).system.empty());
 }
 
+TEST(ModelSpec, WhatIsNoNameMayBeASum) {
+  ModelOptions options;
+  options.prior = "north: trend + season(24 h, 2); ar(3)";
+  const ModelSpec spec = parsed(options);
+  const auto* sum = std::get_if<SumPrior>(&spec.prior);
+  ASSERT_NE(sum, nullptr);
+  ASSERT_EQ(sum->parts.size(), 3u);
+  EXPECT_EQ(sum->parts[1].part.kind, prior::PartKind::Season);
+  EXPECT_EQ(sum->parts[1].unit, "h");
+  EXPECT_EQ(sum->parts[1].channel, "north");
+  EXPECT_EQ(sum->parts[2].channel, "");
+  EXPECT_FALSE(any_step(spec.prior));
+  options.prior = "trend + season(24)";
+  EXPECT_TRUE(any_step(parsed(options).prior));
+  const prior::ExpertSpec expert = spec.expert(std::vector<prior::Part>{{prior::PartKind::Level}});
+  EXPECT_EQ(expert.kind, PriorKind::Sum);
+  EXPECT_EQ(expert.parts, std::vector<prior::Part>{{prior::PartKind::Level}});
+  EXPECT_EQ(expert.departure, 0);
+  // Equations beside a sum do nothing; the program refuses both.
+  options.prior = "trend + leevel";
+  EXPECT_EQ(violations_of(options)[0].find("model.prior: part \"leevel\", but a part must be "),
+            0u);
+}
+
+// Of one word nobody knows whether it was meant as a name or as a part.
+TEST(ModelSpec, AWrongPriorIsToldWithPartsToo) {
+  ModelOptions options;
+  for (const auto& [wrong, meant] :
+       {std::pair{"constant-velosity", "constant-velocity"}, std::pair{"trnd", "trend"},
+        std::pair{"acelleration", "acceleration"}}) {
+    options.prior = wrong;
+    const std::vector<std::string> found = violations_of(options);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_TRUE(found[0].ends_with(" or a sum as in trend + season(24); did you mean " +
+                                   std::string(meant) + "?"))
+        << found[0];
+  }
+  // The name of a sum in a model file says nothing here.
+  options.prior = "sum";
+  EXPECT_EQ(violations_of(options).size(), 1u);
+}
+
 TEST(ModelSpec, ADepartureIsStatedOrAsThePriorSuggests) {
   const auto departure = [](double stated, int degree, PriorKind kind) {
     ModelOptions options;

@@ -81,5 +81,35 @@ TEST(StateFrame, MotionModelsHaveItInTheirOwnUnits) {
   EXPECT_EQ(frame.dt, 1);
 }
 
+// The mean is in one part; a season is as wide as the channel, and changes slowly.
+TEST(StateSize, OfASum) {
+  const Case c(pairs(false),
+               test::sum_of_parts("a: level + memory + season(6, 1); b: ar(2)", {"a", "b"}));
+  ModelDescription shifted = c.description;
+  shifted.units.y_offset = {0, 0};
+  const auto size = [&](int n) { return state_size(c.expert, n, shifted, c.channels); };
+  const double unit = c.channels[0].step, spread = 3 * c.channels[0].spread / unit;
+  EXPECT_NEAR(size(0).mean, c.channels[0].mean / unit, 1e-12);
+  EXPECT_EQ(size(1).mean, 0);
+  EXPECT_EQ(size(2).mean, 0);
+  for (int n = 0; n < 4; ++n) EXPECT_NEAR(size(n).width, spread, 1e-12) << n;
+  EXPECT_LT(size(2).step, size(0).step);
+  EXPECT_EQ(size(2).step, size(3).step);
+  // A value that is remembered has the mean, and hardly changes.
+  EXPECT_EQ(size(5).mean, size(4).mean);
+  EXPECT_LT(size(5).step, 0.01 * size(4).step);
+}
+
+// Parts of a channel go their own ways; only what holds the mean goes with other channels.
+TEST(StateFrame, PartsOfASumAreNotMixed) {
+  const Case c(pairs(false), test::sum_of_parts("level + memory", {"a", "b"}));
+  const prior::StateFrame frame = c.frame();
+  const auto mixed = [&](std::size_t i, std::size_t j) { return frame.whitening[4 * i + j] != 0; };
+  EXPECT_TRUE(mixed(2, 0));
+  EXPECT_FALSE(mixed(1, 0));
+  EXPECT_FALSE(mixed(3, 1));
+  EXPECT_FALSE(mixed(3, 2));
+}
+
 }  // namespace
 }  // namespace kalmia::model
