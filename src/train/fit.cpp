@@ -1,6 +1,8 @@
 // kalmia::fit: from data to a model, stage by stage.
 #include "kalmia/fit.hpp"
 
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "infer/model_impl.hpp"
@@ -59,6 +61,12 @@ train::TrainedMembers members_of(const FitContext& fit, const train::TrainingCon
   return train::train_members(training, chosen.fitted, fit.noise, chosen.score);
 }
 
+// Whether networks on top of a model take a time that is worth trying them.
+bool few_states(const FitContext& fit, const train::StaticResult& fitted) {
+  constexpr std::size_t kMostStatesOfChannel = 4;
+  return fitted.initial_e.size() <= kMostStatesOfChannel * fit.channels.size();
+}
+
 Model model_of(model::Ensemble ensemble) {
   return Model(std::make_shared<Model::Impl>(std::move(ensemble)));
 }
@@ -79,18 +87,39 @@ FitResult fit_checked(const train::FitData& data, const train::FitSpec& spec,
   add(train::data_notes(data), summary);
 
   // The static model: an expert map, and constant noise.
-  const train::ChosenPrior chosen = train::choose_prior(fit);
+  train::ChosenPrior chosen = train::choose_prior(fit);
   if (report.stopped()) throw Interrupted("the fit was stopped before its static model was done");
   const train::NoiseBound bound = train::find_noise_bound(
       fit.noise, chosen.fitted.description.tails, data.all(), fit.split().held_out);
+
+  // Networks are trained on top of it, or of what predicts best, and a smoother on top of these.
+  const auto training_of = [&](const train::ChosenPrior& prior) {
+    return train::TrainingContext{
+        *prior.data, fit.split(), spec, team, [&](FitProgress& now) { return report(now); }, bound};
+  };
+  std::optional<train::TrainedMembers> of_predictor;
+  if (chosen.predictor && !report.stopped())
+    of_predictor = members_of(fit, training_of(*chosen.predictor), *chosen.predictor);
+  if (of_predictor && !of_predictor->members.empty() &&
+      train::better_in_use(training_of(*chosen.predictor), *of_predictor->members[0].model,
+                           training_of(chosen), chosen.fitted)) {
+    const std::unique_ptr<train::ChosenPrior> predictor = std::move(chosen.predictor);
+    std::swap(predictor->search, chosen.search);
+    predictor->automatic = true;
+    chosen = std::move(*predictor);
+  } else if (of_predictor && !few_states(fit, chosen.fitted)) {
+    of_predictor->members.clear();
+    of_predictor->networks.kept = false;
+    of_predictor->held_out = of_predictor->networks.held_out = chosen.score;
+  } else {
+    of_predictor.reset();
+  }
   add(train::static_notes(fit, chosen), summary);
   summary.data = data_summary(fit, chosen, bound);
   summary.static_model = static_summary(fit, chosen);
-
-  // Networks are trained on top of it, and a smoother on top of these.
-  const train::TrainingContext training{
-      *chosen.data, fit.split(), spec, team, [&](FitProgress& now) { return report(now); }, bound};
-  train::TrainedMembers trained = members_of(fit, training, chosen);
+  const train::TrainingContext training = training_of(chosen);
+  train::TrainedMembers trained =
+      of_predictor ? std::move(*of_predictor) : members_of(fit, training, chosen);
   add(std::move(trained.notes), summary);
   summary.best_held_out = trained.held_out;
   summary.networks = std::move(trained.networks);

@@ -85,7 +85,7 @@ std::string worse_in_use(const TrainingContext& context, const model::LearnedMod
   if (!context.spec.model.searches()) return {};
   trained.set_gap_trust(find_gap_trust(trained, context.data, context.split, context.team));
   const UseData data(context.data, held_out_ranges(context.split),
-                     settling_steps(fixed.expert().longest_period));
+                     settling_steps(fixed.expert().longest_period), usual_runs(context.data));
   const TriedModel before{"static", data.score(fixed, LeftOut::Hidden, context.team)};
   const TriedModel after{"networks", data.score(trained, LeftOut::Hidden, context.team)};
   if (is_better(after, before)) return {};
@@ -133,6 +133,18 @@ void combine(const TrainingContext& context, TrainedMembers& trained) {
 }
 
 }  // namespace
+
+bool better_in_use(const TrainingContext& of_trained, const model::LearnedModel<float>& trained,
+                   const TrainingContext& of_fixed, const StaticResult& fixed) {
+  const auto before = fixed.alone<float>();
+  const auto score = [&](const TrainingContext& context, const model::LearnedModel<float>& model) {
+    const UseData data(context.data, held_out_ranges(context.split),
+                       settling_steps(before->expert().longest_period),
+                       usual_runs(of_fixed.data));
+    return TriedModel{"", data.score(model, LeftOut::Hidden, context.team)};
+  };
+  return is_better(score(of_trained, trained), score(of_fixed, *before));
+}
 
 double mixture_held_out_loss(std::span<const Member> members, const ScaledData& data,
                              const std::vector<HeldOut>& held_out, ThreadTeam& team) {

@@ -37,6 +37,11 @@ std::string against_networks(const model::LearnedModel<float>& fixed,
                              const model::LearnedModel<float>& trained, const ScaledData& data,
                              const Split& split, ThreadTeam& team);
 
+/// Whether a trained model is better than a static one over all uses, on values that neither was
+/// trained on, in the data's units.
+bool better_in_use(const TrainingContext& of_trained, const model::LearnedModel<float>& trained,
+                   const TrainingContext& of_fixed, const StaticResult& fixed);
+
 /// One of them: which, its model, and its held-out loss.
 struct Member {
   int index = 0;

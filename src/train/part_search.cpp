@@ -27,12 +27,12 @@ constexpr int kIterations = 60;
 
 class Search {
  public:
-  Search(const FitContext& fit, int most_steps)
+  Search(const FitContext& fit, int most_steps, const std::vector<int>& runs)
       : fit_(fit),
         most_steps_(most_steps),
         periods_(find_periods(fit.data.training(), 0, fit.data.drive().dt, kMostPeriods)),
         data_(scaled()),
-        scored_(data_, all_steps(), settling_steps(longest_period())) {}
+        scored_(data_, all_steps(), settling_steps(longest_period()), runs) {}
 
   FoundSum run() {
     try_singles();
@@ -41,7 +41,13 @@ class Search {
       if (!try_all(additions(), true)) break;
     if (fitted_[*best_].parts.size() > 1) try_all(replacements());
     try_all(finer_seasons());
-    FoundSum found{fitted_[*best_].parts, std::move(fitted_[*best_].result), std::move(tried_)};
+    const std::size_t predictor = best_predictor();
+    FoundSum found;
+    found.parts = fitted_[*best_].parts;
+    found.fitted = fitted_[*best_].result;
+    found.predictor = fitted_[predictor].parts;
+    found.predictor_fitted = fitted_[predictor].result;
+    found.tried = std::move(tried_);
     return found;
   }
 
@@ -163,6 +169,16 @@ class Search {
     keep(best);
   }
 
+  std::size_t best_predictor() const {
+    std::size_t best = *best_;
+    for (std::size_t i = 0; i < tried_.size(); ++i)
+      if (fitted_[i].parts.size() == 1 &&
+          (fitted_[best].parts.size() > 1 ||
+           tried_[i].scores.loss(Use::Filter) < tried_[best].scores.loss(Use::Filter)))
+        best = i;
+    return best;
+  }
+
   const std::vector<Part>& parts() const { return fitted_[*best_].parts; }
   bool has(PartKind kind) const {
     return std::ranges::find(parts(), kind, &Part::kind) != parts().end();
@@ -228,8 +244,8 @@ class Search {
 
 }  // namespace
 
-FoundSum search_parts(const FitContext& channel, int most_steps) {
-  return Search(channel, most_steps).run();
+FoundSum search_parts(const FitContext& channel, int most_steps, const std::vector<int>& runs) {
+  return Search(channel, most_steps, runs).run();
 }
 
 }  // namespace kalmia::train

@@ -14,11 +14,14 @@ struct FoundSum {
   std::vector<prior::Part> parts;
   StaticResult fitted;
   std::vector<TriedModel> tried;  ///< in their order
+  /// The single part that predicts best, with few states: what networks may learn most from.
+  std::vector<prior::Part> predictor;
+  StaticResult predictor_fitted;
 };
 
 /// Searches the parts of the only channel of `channel`: single ones first; then one is added or
 /// replaced at a time, as long as the sum becomes better. Sums are fitted to at most `most_steps`
-/// steps. Throws NumericalError if none could be.
-FoundSum search_parts(const FitContext& channel, int most_steps);
+/// steps, and scored with `runs` (UseData). Throws NumericalError if none could be.
+FoundSum search_parts(const FitContext& channel, int most_steps, const std::vector<int>& runs);
 
 }  // namespace kalmia::train

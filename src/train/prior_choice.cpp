@@ -93,7 +93,7 @@ TriedModel scored(const FitContext& fit, const ChosenPrior& chosen, const std::s
   std::vector<StepRange> all;
   for (int s = 0; s < chosen.data->series_count(); ++s) all.push_back(chosen.data->series(s));
   const UseData data(*chosen.data, all,
-                     settling_steps(period));
+                     settling_steps(period), usual_runs(*chosen.data));
   return {what, data.score(*chosen.fitted.alone<float>(), LeftOut::Exactly, fit.team),
           chosen.fitted.free_parameters / fit.holdout.values, false};
 }
@@ -108,8 +108,9 @@ bool take_better(const FitContext& fit, ChosenPrior other, const std::string& wh
   search.push_back(tried.summary());
   if (better) {
     best = std::move(tried);
-    std::swap(chosen, other);
-    chosen.automatic = other.automatic;
+    other.automatic = chosen.automatic;
+    other.predictor = std::move(chosen.predictor);
+    chosen = std::move(other);
   }
   chosen.search = std::move(search);
   return better;
@@ -139,8 +140,8 @@ ChosenPrior searched_sum(const FitContext& fit, bool& outliers) {
   const bool thorough = fit.spec.model.effort == model::Effort::Thorough;
   const int steps = thorough ? kThoroughSteps
                              : std::max(kFewestSumSteps, kSumSteps / static_cast<int>(M));
-  std::vector<prior::Part> parts;
-  std::vector<StaticResult> models;
+  std::vector<prior::Part> parts, predictors;
+  std::vector<StaticResult> models, predictor_models;
   std::vector<FitCandidate> search;
   for (std::size_t m = 0; m < M; ++m) {
     const FitData raw = fit.data.of_channel(m, true);
@@ -149,19 +150,31 @@ ChosenPrior searched_sum(const FitContext& fit, bool& outliers) {
                         outlier_share(raw.training(), clean.training()) > kOutlierShare;
     outliers = outliers || spoilt;
     const FitContext channel(fit, spoilt ? clean : raw, m);
-    FoundSum found = search_parts(channel, steps);
+    const FitContext whole(fit, raw, m);
+    const model::ModelDescription any =
+        first_description(whole, fit.spec.model.expert(std::vector<prior::Part>{{}}));
+    const auto all_scaled = scaled(whole, any);
+    FoundSum found = search_parts(channel, steps, usual_runs(*all_scaled));
     for (const TriedModel& each : found.tried) {
       search.push_back(each.summary());
       if (M > 1) search.back().what = fit.data.training().y_names[m] + ": " + search.back().what;
     }
-    for (prior::Part& part : found.parts) {
-      if (M > 1) part.channel = static_cast<int>(m);
-      parts.push_back(part);
-    }
+    const auto add = [&](const std::vector<prior::Part>& own, std::vector<prior::Part>& all) {
+      for (prior::Part part : own) {
+        if (M > 1) part.channel = static_cast<int>(m);
+        all.push_back(part);
+      }
+    };
+    add(found.parts, parts);
+    add(found.predictor, predictors);
     models.push_back(std::move(found.fitted));
+    predictor_models.push_back(std::move(found.predictor_fitted));
   }
   ChosenPrior chosen = fitted(fit, fit.spec.model.expert(parts), models);
   chosen.search = std::move(search);
+  if (parts != predictors && fit.spec.model.networks.any() && !fit.little_data())
+    chosen.predictor = std::make_unique<ChosenPrior>(
+        fitted(fit, fit.spec.model.expert(predictors), predictor_models));
   return chosen;
 }
 
@@ -234,8 +247,12 @@ ChosenPrior choose_prior(const FitContext& fit) {
     if (may_depart(fit, chosen)) try_departures(fit, best, chosen);
     if (outliers) try_tails(fit, best, chosen);
   }
-  chosen.fitted.description.climate =
-      find_climate(*chosen.fitted.alone<float>(), *chosen.data, fit.split().training, fit.team);
+  const model::ModelDescription& found = chosen.fitted.description;
+  if (found.tails > 0 || found.prior.degree > 1) chosen.predictor.reset();
+  for (ChosenPrior* each : {&chosen, chosen.predictor.get()})
+    if (each != nullptr)
+      each->fitted.description.climate =
+          find_climate(*each->fitted.alone<float>(), *each->data, fit.split().training, fit.team);
   return chosen;
 }
 

@@ -20,7 +20,9 @@ struct ChosenPrior {
   bool automatic = false;  ///< it is the best of several
   /// What was compared: "constant-position 1.2345, constant-velocity broke down".
   std::string comparison;
-  std::vector<FitCandidate> search;  ///< the sums that were tried
+  std::vector<FitCandidate> search;  ///< what was tried
+  /// What networks may learn more from than from a sum with many states; null: the same.
+  std::unique_ptr<ChosenPrior> predictor;
 };
 
 /// Fits the static model of the prior that the options name, or of every candidate, and returns the

@@ -41,10 +41,11 @@ constexpr double kLeastGain = 1e-3;
 // A use is worse by more than this, and than two standard errors.
 constexpr double kLeastHarm = 5e-3;
 constexpr double kClearlyWorse = 2;
+constexpr double kHarmOfGain = 0.1;
 
 constexpr char kSingle = 1, kRun = 2;
 
-// The lengths of the gaps of one channel of a piece.
+// The lengths of the gaps of one channel of a series.
 void add_gaps(const infer::SeriesView& piece, int M, int m, std::vector<int>& gaps) {
   int last = -1;
   for (int k = 0; k < piece.steps; ++k) {
@@ -52,28 +53,6 @@ void add_gaps(const infer::SeriesView& piece, int M, int m, std::vector<int>& ga
     if (last >= 0 && k - last > 1) gaps.push_back(k - last - 1);
     last = k;
   }
-}
-
-// Gap lengths such that a quarter, half and three quarters of all missing values lie in no longer
-// gaps.
-std::vector<int> runs_like(std::vector<int> gaps, int longest) {
-  std::vector<int> runs(std::begin(kUsualRuns), std::end(kUsualRuns));
-  if (gaps.size() >= kFewGaps) {
-    std::ranges::sort(gaps);
-    const double all = std::accumulate(gaps.begin(), gaps.end(), 0.0);
-    runs.clear();
-    double sum = 0;
-    for (const int gap : gaps) {
-      const double before = sum;
-      sum += gap;
-      for (const double share : {0.25, 0.5, 0.75})
-        if (before < share * all && share * all <= sum) runs.push_back(gap);
-    }
-  }
-  for (int& run : runs) run = std::clamp(run, 2, std::max(2, longest));
-  std::ranges::sort(runs);
-  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
-  return runs;
 }
 
 // What is hidden, over and over: single values, then runs.
@@ -196,9 +175,10 @@ FitCandidate TriedModel::summary() const {
 
 std::optional<Use> worse_use(const TriedModel& model, const TriedModel& simpler) {
   const double more = model.penalty - simpler.penalty;
+  const double gain = -difference(model.scores, simpler.scores).mean - more;
   for (const Use use : {Use::Filter, Use::Smooth, Use::Gaps, Use::Forecast}) {
     const LossDifference one = difference(model.scores, simpler.scores, use);
-    if (!(one.mean + more <= std::max(kClearlyWorse * one.error, kLeastHarm))) return use;
+    if (!(one.mean + more <= std::max({kClearlyWorse * one.error, kLeastHarm, kHarmOfGain * gain}))) return use;
   }
   return {};
 }
@@ -215,6 +195,25 @@ int settling_steps(double longest_period) {
       std::clamp(kPeriods * longest_period, static_cast<double>(kSettling), kMost));
 }
 
+std::vector<int> usual_runs(const ScaledData& data) {
+  std::vector<int> gaps;
+  for (int s = 0; s < data.series_count(); ++s)
+    for (int m = 0; m < data.meas_dim(); ++m)
+      add_gaps(data.view(data.series(s)), data.meas_dim(), m, gaps);
+  if (gaps.size() < kFewGaps) return {std::begin(kUsualRuns), std::end(kUsualRuns)};
+  std::ranges::sort(gaps);
+  const double all = std::accumulate(gaps.begin(), gaps.end(), 0.0);
+  std::vector<int> runs;
+  double sum = 0;
+  for (const int gap : gaps) {
+    const double before = sum;
+    sum += gap;
+    for (const double share : {0.25, 0.5, 0.75})
+      if (before < share * all && share * all <= sum) runs.push_back(gap);
+  }
+  return runs;
+}
+
 std::vector<StepRange> held_out_ranges(const Split& split) {
   std::vector<StepRange> ranges;
   for (const HeldOut& each : split.held_out) {
@@ -228,7 +227,8 @@ std::vector<StepRange> held_out_ranges(const Split& split) {
   return ranges;
 }
 
-UseData::UseData(const ScaledData& data, const std::vector<StepRange>& stretches, int settling)
+UseData::UseData(const ScaledData& data, const std::vector<StepRange>& stretches, int settling,
+                 std::vector<int> runs)
     : data_(data) {
   const int longest = std::max(kScoredPiece, kPiecePerSettling * settling);
   std::vector<StepRange> all;
@@ -240,18 +240,19 @@ UseData::UseData(const ScaledData& data, const std::vector<StepRange>& stretches
     }
   const std::size_t every = static_cast<std::size_t>(std::max(1, (steps + kMostSteps - 1) / kMostSteps));
   int longest_piece = 0;
-  std::vector<int> gaps;
   const int M = data.meas_dim();
   for (std::size_t i = 0; i < all.size(); i += every) {
     pieces_.push_back({all[i], std::min(settling, all[i].steps() / 3), 0});
     steps_ += all[i].steps();
     longest_piece = std::max(longest_piece, all[i].steps());
-    for (int m = 0; m < M; ++m) add_gaps(data.view(all[i]), M, m, gaps);
   }
-  runs_ = runs_like(std::move(gaps), static_cast<int>(kLongestRun * longest_piece));
+  for (int& run : runs)
+    run = std::clamp(run, 2, std::max(2, static_cast<int>(kLongestRun * longest_piece)));
+  std::ranges::sort(runs);
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
 
   // Channels are hidden at different times.
-  const std::vector<char> cycle = hiding_cycle(runs_);
+  const std::vector<char> cycle = hiding_cycle(runs);
   std::size_t step = 0;
   for (const Piece& piece : pieces_) {
     const infer::SeriesView view = data.view(piece.steps);

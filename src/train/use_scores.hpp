@@ -70,13 +70,18 @@ struct TriedModel {
 };
 
 /// Whether a model is better than a simpler one: by more than a standard error of the difference of
-/// their losses over all uses, penalties included, while no use is worse by two.
+/// their losses over all uses, penalties included, while no use is worse: by two standard errors,
+/// and by more than a small share of what is gained over all.
 bool is_better(const TriedModel& model, const TriedModel& simpler);
 /// The use that is clearly worse, if there is one.
 std::optional<Use> worse_use(const TriedModel& model, const TriedModel& simpler);
 
 /// Steps that do not count: a filter has settled by then, and has seen a season twice.
 int settling_steps(double longest_period);
+
+/// Lengths of hidden runs: as long as the data's own gaps, such that a quarter, half and three
+/// quarters of all missing values lie in no longer ones; the usual ones where there are few gaps.
+std::vector<int> usual_runs(const ScaledData& data);
 
 /// The held-out stretches of each series that follow each other, as one.
 std::vector<StepRange> held_out_ranges(const Split& split);
@@ -85,8 +90,9 @@ std::vector<StepRange> held_out_ranges(const Split& split);
 class UseData {
  public:
   /// Stretches, of which the first `settling` steps do not count (at most a third); of long data an
-  /// even selection. `data` must outlive this object.
-  UseData(const ScaledData& data, const std::vector<StepRange>& stretches, int settling);
+  /// even selection. Values are hidden in runs as long as `runs`. `data` must outlive this object.
+  UseData(const ScaledData& data, const std::vector<StepRange>& stretches, int settling,
+          std::vector<int> runs);
 
   /// Scores that are infinite where the model breaks down.
   UseScores score(const model::LearnedModel<float>& model, LeftOut left_out,
@@ -101,7 +107,6 @@ class UseData {
   const ScaledData& data_;
   std::vector<Piece> pieces_;
   int steps_ = 0;  // of all pieces
-  std::vector<int> runs_;
   std::vector<std::vector<double>> hidden_;  // y of the pieces, some of them missing
   std::vector<std::vector<char>> use_;       // which hidden run a value belongs to: 0 none, 1 single
 };
