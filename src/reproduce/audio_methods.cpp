@@ -28,6 +28,7 @@ AudioTask kalman() {
 // recordings are brought to it: white, of unit variance.
 FitOptions sample_by_sample() {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "mean-reverting";
   options.model.noise = std::string("1");
   options.train.updates = 1500;

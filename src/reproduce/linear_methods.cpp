@@ -111,6 +111,7 @@ Task optimal() {
 // The paper's prior knowledge: the first-order map and the noise.
 FitOptions linear_expert() {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "linear-motion";
   options.model.noise = "0.5";
   return options;

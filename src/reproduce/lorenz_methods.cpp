@@ -127,6 +127,7 @@ Task floor() {
 // The paper's prior knowledge: the second-order map with A frozen, and the noise.
 FitOptions lorenz_expert() {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "lorenz";
   options.model.noise = "0.5";
   return options;
@@ -241,6 +242,7 @@ Task second_order_flow() {
 
 Task parameters() {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "system";
   options.model.noise = "0.5";
   options.model.hidden = 0;

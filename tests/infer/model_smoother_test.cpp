@@ -33,6 +33,7 @@ TEST(Model, IteratedSmoothingComesNearerToTheTruth) {
   options.steps = 2000;
   const Dataset data = simulate("lorenz", options);
   FitOptions fitting;
+  fitting.model.effort = "quick";
   fitting.model.prior = "lorenz";
   fitting.model.integration.flow = "rk4";
   fitting.model.integration.substeps = 2;

@@ -32,6 +32,7 @@ class InstructionSet : public ::testing::Test {
     const std::string path =
         (std::filesystem::path(::testing::TempDir()) / "kalmia_instruction_set.kalmia").string();
     FitOptions options;
+    options.model.effort = "quick";
     options.model.prior = "lorenz";
     options.model.noise = "0.5";
     options.model.hidden = 20;

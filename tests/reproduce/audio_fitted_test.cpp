@@ -11,6 +11,7 @@ using namespace reproduction;
 
 FitOptions static_options() {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "mean-reverting";
   options.model.noise = std::string("1");
   options.model.hidden = 0;

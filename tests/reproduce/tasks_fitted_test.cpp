@@ -8,6 +8,7 @@ namespace {
 
 FitOptions flow() {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "lorenz";
   options.model.integration.flow = "rk4";
   options.model.integration.substeps = 2;
@@ -42,6 +43,7 @@ TEST(FittedTask, GivesTheFiguresOfEvaluate) {
 TEST(FittedTask, StatesThatAModelLacksCountAsZero) {
   const Trajectories data = make_trajectories("linear", 1, 300, 100, 400);
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "constant-position";
   options.model.noise = "0.5";
   options.model.hidden = 0;

@@ -184,6 +184,7 @@ TEST_P(Calibration, BarsHoldAsMuchAsTheySay) {
   const Model truth = test::public_model(made);
   std::map<std::string, std::vector<double>> known, fitted;
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = world.prior;
   options.model.hidden = 0;
   options.train.threads = 1;

@@ -23,6 +23,7 @@ Dataset simulated(const std::string& system, int steps, std::uint64_t seed,
 
 FitOptions without_networks(const std::string& prior) {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = prior;
   options.model.noise = "0.5";
   options.model.hidden = 0;

@@ -27,6 +27,7 @@ Dataset linear_data(std::uint64_t seed) {
 const Linear& linear() {
   static const Linear made = [] {
     FitOptions options;
+    options.model.effort = "quick";
     options.model.prior = "linear-motion";
     options.model.integration.order = 12;
     options.model.departure = 0;

@@ -46,6 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(NetworkFigures, LorenzWithThePapersMap) {
   const Kind kind = GetParam();
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "lorenz";
   options.model.noise = "0.5";
   options.model.filter = kind.filter;

@@ -34,6 +34,7 @@ Dataset oscillation(int steps, std::uint64_t seed) {
 
 FitOptions options_with(int latent) {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "none";
   options.model.latent = latent;
   options.model.hidden = 0;

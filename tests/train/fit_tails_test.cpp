@@ -12,6 +12,7 @@ namespace {
 
 FitOptions tails_options(const std::string& tails, int hidden) {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "constant-position";
   options.model.tails = tails;
   options.model.hidden = hidden;

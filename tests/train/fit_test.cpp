@@ -21,6 +21,7 @@ using train::local_level;
 
 FitOptions small_options() {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.hidden = 16;
   options.model.decoder = {16};
   options.train.updates = 60;
@@ -122,6 +123,7 @@ TEST(Fit, DefaultsHelpOnEverySimulator) {
     const std::string& name = simulated_systems()[i].name;
     const Dataset data = measured_truth(simulated(name, 2000, 1, 5), measured[i]);
     FitOptions options;
+    options.model.effort = "quick";
     options.train.threads = 1;
     const FitResult result = fit(data, options);
     EXPECT_TRUE(result.summary.static_model.prior_chosen);

@@ -61,6 +61,7 @@ inline Dataset numbered(const std::vector<int>& lengths) {
 struct SmootherTraining {
   Case c;
   FitOptions options;
+  options.model.effort = "quick";
   Split split;
   std::unique_ptr<model::LearnedModel<float>> model;
   double filter_held_out = 0;

@@ -14,6 +14,7 @@ std::vector<float> numbers(const model::LearnedModel<float>& model) {
 
 FitOptions smoother_options() {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.hidden = 12;
   options.model.decoder = {12};
   options.model.smoother = "fused";

@@ -22,6 +22,7 @@ Dataset lorenz_data(int steps) {
 
 FitOptions members_options(int members) {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = "lorenz";
   options.model.noise = "0.5";
   options.model.hidden = 12;

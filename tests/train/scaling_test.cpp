@@ -46,6 +46,7 @@ class Scaling : public testing::TestWithParam<ScalingChoice> {};
 
 TEST_P(Scaling, PowersOfTwoMultiplyExactly) {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.prior = GetParam().prior;
   options.model.hidden = GetParam().hidden;
   options.model.decoder = {4};

@@ -16,6 +16,7 @@ using Kind = model::NoiseSpec::Kind;
 
 FitOptions trainer_options() {
   FitOptions options;
+  options.model.effort = "quick";
   options.model.hidden = 8;
   options.model.decoder = {8};
   options.train.updates = 60;
