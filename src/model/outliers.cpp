@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace kalmia::model {
@@ -91,6 +92,15 @@ Dataset without_outliers(Dataset data) {
   for (std::size_t m = 0; m < data.y_names.size(); ++m)
     replace_outliers(m, data.y_names.size(), values);
   for (std::size_t s = 0; s < values.size(); ++s) data.series[s].y = std::move(values[s]);
+  return data;
+}
+
+Dataset outliers_missing(Dataset data) {
+  const Dataset replaced = without_outliers(data);
+  for (std::size_t s = 0; s < data.series.size(); ++s)
+    for (std::size_t i = 0; i < data.series[s].y.size(); ++i)
+      if (data.series[s].y[i] != replaced.series[s].y[i])
+        data.series[s].y[i] = std::numeric_limits<double>::quiet_NaN();
   return data;
 }
 

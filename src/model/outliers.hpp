@@ -21,5 +21,7 @@ void replace_outliers(std::size_t channel, std::size_t channels,
 
 /// The measurements of all series with the outliers of every channel replaced.
 Dataset without_outliers(Dataset data);
+/// The same with the outliers missing.
+Dataset outliers_missing(Dataset data);
 
 }  // namespace kalmia::model

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -131,13 +130,7 @@ Dataset one_channel(const Dataset& data, std::size_t channel, bool outliers) {
     to.y = column_of(from.y, data.y_names.size(), channel);
     if (!data.std_names.empty()) to.y_std = column_of(from.y_std, data.y_names.size(), channel);
   }
-  if (outliers) return one;
-  const Dataset replaced = model::without_outliers(one);
-  for (std::size_t s = 0; s < one.series.size(); ++s)
-    for (std::size_t k = 0; k < one.series[s].y.size(); ++k)
-      if (one.series[s].y[k] != replaced.series[s].y[k])
-        one.series[s].y[k] = std::numeric_limits<double>::quiet_NaN();
-  return one;
+  return outliers ? one : model::outliers_missing(std::move(one));
 }
 
 }  // namespace

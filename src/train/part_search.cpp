@@ -19,6 +19,8 @@ using prior::PartKind;
 
 constexpr std::size_t kMostPeriods = 2;
 constexpr int kMostAdded = 3;
+// Networks are trained on top of a later single part if it predicts better by this.
+constexpr double kPredictsBetter = 5e-3;
 constexpr int kHarmonics = 3;
 constexpr int kManyHarmonics = 8;
 // Searches among many sums need not end at the last digit.
@@ -169,12 +171,14 @@ class Search {
     keep(best);
   }
 
+  // Simpler parts come first.
   std::size_t best_predictor() const {
     std::size_t best = *best_;
     for (std::size_t i = 0; i < tried_.size(); ++i)
       if (fitted_[i].parts.size() == 1 &&
           (fitted_[best].parts.size() > 1 ||
-           tried_[i].scores.loss(Use::Filter) < tried_[best].scores.loss(Use::Filter)))
+           tried_[i].scores.loss(Use::Filter) <
+               tried_[best].scores.loss(Use::Filter) - kPredictsBetter))
         best = i;
     return best;
   }

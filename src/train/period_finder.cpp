@@ -12,7 +12,7 @@ namespace {
 
 // Shorter series, and fewer cycles, show no period.
 constexpr std::size_t kFewestSteps = 48;
-constexpr double kFewestCycles = 3;
+constexpr double kFewestCycles = 6;
 constexpr double kShortestPeriod = 2.5;
 // A grid of usual steps is at most this much longer than the series.
 constexpr double kSparsest = 8;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kalmia/error.hpp"
+#include "model/outliers.hpp"
 #include "model/smoothers.hpp"
 #include "prior/parts_text.hpp"
 #include "train/first_description.hpp"
@@ -87,21 +88,24 @@ ChosenPrior best_predictor(const FitContext& fit, const std::vector<prior::Exper
   return chosen;
 }
 
-// Scores over all data, held out or not. Both of two models that are compared settle as long.
-TriedModel scored(const FitContext& fit, const ChosenPrior& chosen, const std::string& what) {
+// Scores over all data, held out or not. `targets`: what is to be predicted, in the user's units.
+TriedModel scored(const FitContext& fit, const ChosenPrior& chosen, const std::string& what,
+                  const Dataset& targets) {
   const double period = model::expert_of(chosen.fitted.description).longest_period;
   std::vector<StepRange> all;
   for (int s = 0; s < chosen.data->series_count(); ++s) all.push_back(chosen.data->series(s));
-  const UseData data(*chosen.data, all,
-                     settling_steps(period), usual_runs(*chosen.data));
+  const model::ModelDescription& description = chosen.fitted.description;
+  const ScaledData to_predict(targets, description.units, description.dt);
+  const UseData data(*chosen.data, all, settling_steps(period), usual_runs(*chosen.data),
+                     &to_predict);
   return {what, data.score(*chosen.fitted.alone<float>(), LeftOut::Exactly, fit.team),
           chosen.fitted.free_parameters / fit.holdout.values, false};
 }
 
 // Takes `other` where it is better, and remembers that it was tried.
-bool take_better(const FitContext& fit, ChosenPrior other, const std::string& what, TriedModel& best,
-                 ChosenPrior& chosen) {
-  TriedModel tried = scored(fit, other, what);
+bool take_better(const FitContext& fit, ChosenPrior other, const std::string& what,
+                 const Dataset& targets, TriedModel& best, ChosenPrior& chosen) {
+  TriedModel tried = scored(fit, other, what, targets);
   const bool better = std::isfinite(tried.loss()) && is_better(tried, best);
   tried.kept = better;
   std::vector<FitCandidate> search = std::move(chosen.search);
@@ -199,7 +203,8 @@ double coefficients(double states, int degree) {
   return states * terms;
 }
 
-void try_departures(const FitContext& fit, TriedModel& best, ChosenPrior& chosen) {
+void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& best,
+                    ChosenPrior& chosen) {
   const double N = model::expert_of(chosen.fitted.description).state_dim();
   const prior::ExpertSpec plain = chosen.fitted.description.prior;
   int in_vain = 0;
@@ -210,14 +215,15 @@ void try_departures(const FitContext& fit, TriedModel& best, ChosenPrior& chosen
     const std::string what = fmt::format("{} + polynomials of degree {}",
                                          prior::prior_text(plain, step_length(fit)), degree);
     try {
-      in_vain = take_better(fit, fitted(fit, spec), what, best, chosen) ? 0 : in_vain + 1;
+      in_vain = take_better(fit, fitted(fit, spec), what, targets, best, chosen) ? 0 : in_vain + 1;
     } catch (const NumericalError&) {
       ++in_vain;
     }
   }
 }
 
-void try_tails(const FitContext& fit, TriedModel& best, ChosenPrior& chosen) {
+void try_tails(const FitContext& fit, const Dataset& targets, TriedModel& best,
+               ChosenPrior& chosen) {
   FitSpec heavy = fit.spec;
   heavy.model.tails = model::LearnedTails{};
   const FitContext robust(fit.data, heavy, fit.data_options, fit.team, fit.report);
@@ -225,7 +231,7 @@ void try_tails(const FitContext& fit, TriedModel& best, ChosenPrior& chosen) {
   std::vector<StaticResult> from;
   if (spec.degree <= 1) from.push_back(chosen.fitted);
   try {
-    take_better(fit, fitted(robust, spec, from), best.what + ", heavy tails", best, chosen);
+    take_better(fit, fitted(robust, spec, from), best.what + ", heavy tails", targets, best, chosen);
   } catch (const NumericalError&) {
   }
 }
@@ -240,12 +246,14 @@ ChosenPrior choose_prior(const FitContext& fit) {
                                                     : best_predictor(fit, candidates_of(fit));
   chosen.automatic = automatic;
   if (spec.searches() && (outliers || may_depart(fit, chosen)) && !fit.report.stopped()) {
+    Dataset targets = fit.data.all();
+    if (outliers) targets = model::outliers_missing(std::move(targets));
     TriedModel best = scored(
-        fit, chosen, prior::prior_text(chosen.fitted.description.prior, step_length(fit)));
+        fit, chosen, prior::prior_text(chosen.fitted.description.prior, step_length(fit)), targets);
     best.kept = true;
     chosen.search.push_back(best.summary());
-    if (may_depart(fit, chosen)) try_departures(fit, best, chosen);
-    if (outliers) try_tails(fit, best, chosen);
+    if (may_depart(fit, chosen)) try_departures(fit, targets, best, chosen);
+    if (outliers) try_tails(fit, targets, best, chosen);
   }
   const model::ModelDescription& found = chosen.fitted.description;
   if (found.tails > 0 || found.prior.degree > 1) chosen.predictor.reset();

@@ -28,11 +28,12 @@ constexpr int kSingles = 6;
 constexpr int kShownAfterSingle = 7;
 constexpr int kShownPerHidden = 4;
 constexpr int kFewestShown = 8;
-// The hidden runs where the data have fewer gaps of their own than this.
+// The hidden runs where the data have fewer gaps of their own than this, and fewer missing values.
 constexpr int kUsualRuns[] = {4, 12, 36};
 constexpr std::size_t kFewGaps = 5;
+constexpr int kFewMissing = 10;
 // A run is no longer than this share of a piece.
-constexpr double kLongestRun = 0.1;
+constexpr double kLongestRun = 0.15;
 // The share of the noise that a smoothed value's variance stays below.
 constexpr double kMostKnown = 0.999;
 
@@ -77,7 +78,7 @@ class Predictions {
 
   void add(std::size_t channel, int block, double e, double variance, double unit) {
     channels_[channel].push_back(
-        {block, std::log(variance * unit * unit) / 2, std::abs(e) / std::sqrt(variance)});
+        {block, std::log(variance * unit * unit) / 2, e * e / variance});
   }
 
   // What each block adds to the loss: linear in what its values add to the means.
@@ -89,12 +90,12 @@ class Predictions {
     sums.assign(kBlocks, 0);
     for (const std::vector<Value>& values : channels_) {
       const auto count = static_cast<double>(values.size());
-      double mean = 0;
-      for (const Value& each : values) mean += each.error / count;
-      mean = std::max(mean, std::numeric_limits<double>::min());
-      for (const Value& each : values)
+      const double scale = squared_scale(values);
+      for (const Value& each : values) {
+        const double square = std::min(each.square / scale, kMostDeviations * kMostDeviations);
         sums[static_cast<std::size_t>(each.block)] +=
-            (each.log_deviation + each.error / mean - 1 + std::log(mean)) / count / used;
+            (each.log_deviation + (square - 1) / 2 + std::log(scale) / 2) / count / used;
+      }
     }
     return sums;
   }
@@ -103,8 +104,25 @@ class Predictions {
   struct Value {
     int block;
     double log_deviation;
-    double error;  // in standard deviations
+    double square;  // of the error, over its variance
   };
+
+  // The fixed point of s^2, from above: where a few values are far off, they count less and less.
+  static double squared_scale(const std::vector<Value>& values) {
+    constexpr int kRounds = 50;
+    double scale = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < kRounds; ++round) {
+      double mean = 0;
+      for (const Value& each : values)
+        mean += std::min(each.square, kMostDeviations * kMostDeviations * scale);
+      mean = std::max(mean / static_cast<double>(values.size()),
+                      std::numeric_limits<double>::min());
+      if (!(mean < scale * (1 - 1e-9))) break;
+      scale = mean;
+    }
+    return scale;
+  }
+
   std::vector<std::vector<Value>> channels_;
 };
 
@@ -200,7 +218,9 @@ std::vector<int> usual_runs(const ScaledData& data) {
   for (int s = 0; s < data.series_count(); ++s)
     for (int m = 0; m < data.meas_dim(); ++m)
       add_gaps(data.view(data.series(s)), data.meas_dim(), m, gaps);
-  if (gaps.size() < kFewGaps) return {std::begin(kUsualRuns), std::end(kUsualRuns)};
+  // One or two values that are missing here and there are no gaps to speak of.
+  if (gaps.size() < kFewGaps && std::accumulate(gaps.begin(), gaps.end(), 0) < kFewMissing)
+    return {std::begin(kUsualRuns), std::end(kUsualRuns)};
   std::ranges::sort(gaps);
   const double all = std::accumulate(gaps.begin(), gaps.end(), 0.0);
   std::vector<int> runs;
@@ -228,8 +248,8 @@ std::vector<StepRange> held_out_ranges(const Split& split) {
 }
 
 UseData::UseData(const ScaledData& data, const std::vector<StepRange>& stretches, int settling,
-                 std::vector<int> runs)
-    : data_(data) {
+                 std::vector<int> runs, const ScaledData* targets)
+    : data_(data), targets_(targets == nullptr ? data : *targets) {
   const int longest = std::max(kScoredPiece, kPiecePerSettling * settling);
   std::vector<StepRange> all;
   int steps = 0;
@@ -286,13 +306,14 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
     for (int p = 0; p < pass.moments.series; ++p) {
       const Piece& piece = pieces_[static_cast<std::size_t>(p)];
       const infer::SeriesView whole = data_.view(piece.steps);
+      const double* targets = targets_.at(piece.steps.series, piece.steps.begin);
       for (int k = 0; k < whole.steps; ++k, ++step) {
         if (k < piece.first) continue;
         const int block = static_cast<int>(static_cast<std::int64_t>(step) * kBlocks / steps_);
         bool known = false;
         for (std::size_t m = 0; m < width; ++m) {
           const std::size_t i = static_cast<std::size_t>(k) * width + m;
-          const double y = whole.y[i];
+          const double y = targets[i];
           if (std::isnan(y) || !wanted(use_[static_cast<std::size_t>(p)][i])) continue;
           if (!known)
             infer::predict_measurement(model, moments.mean.data() + row_at(pass.moments, p, k, N),

@@ -31,13 +31,15 @@ enum class LeftOut {
   Hidden,   ///< by hiding single values
 };
 
-/// The losses of a model. With e the error of a prediction and v its variance, noise included, the
-/// loss of a use is, for each channel, that of Laplace's distribution with its scale fitted,
+/// The losses of a model. With e the error of a prediction, v its variance, noise included, and
+/// u = e / v^1/2, the loss of a use is, for each channel, that of Gaussian errors whose common scale
+/// s is fitted,
 ///
-///   mean of log(v) / 2  +  log of the mean of |e| / v^1/2,
+///   mean of log(v) / 2  +  log s,      s^2 = mean of min(u^2, (kMostDeviations s)^2),
 ///
-/// in the user's units, and the mean of that over channels. Outliers decide little, and a common
-/// factor of all variances, which calibration finds later, nothing.
+/// in the user's units, and the mean of that over channels. An outlier counts as an error of
+/// kMostDeviations, and a common factor of all variances, which calibration finds later, nothing.
+inline constexpr double kMostDeviations = 10;
 struct UseScores {
   /// What each block of neighbouring values adds to the loss of a use; empty: no value was
   /// predicted.
@@ -90,9 +92,10 @@ std::vector<StepRange> held_out_ranges(const Split& split);
 class UseData {
  public:
   /// Stretches, of which the first `settling` steps do not count (at most a third); of long data an
-  /// even selection. Values are hidden in runs as long as `runs`. `data` must outlive this object.
+  /// even selection. Values are hidden in runs as long as `runs`. `targets`: the data without
+  /// values that nothing could predict, outliers; null: the data. Both must outlive this object.
   UseData(const ScaledData& data, const std::vector<StepRange>& stretches, int settling,
-          std::vector<int> runs);
+          std::vector<int> runs, const ScaledData* targets = nullptr);
 
   /// Scores that are infinite where the model breaks down.
   UseScores score(const model::LearnedModel<float>& model, LeftOut left_out,
@@ -105,6 +108,7 @@ class UseData {
     int block = 0;  // of its first step
   };
   const ScaledData& data_;
+  const ScaledData& targets_;
   std::vector<Piece> pieces_;
   int steps_ = 0;  // of all pieces
   std::vector<std::vector<double>> hidden_;  // y of the pieces, some of them missing
