@@ -26,6 +26,7 @@ std::vector<Choice> encoder_choices();
 std::vector<Choice> filter_choices();
 std::vector<Choice> smoother_choices();
 std::vector<Choice> effort_choices();
+std::vector<Choice> purpose_choices();
 
 /// What the model knows before it sees data.
 struct ModelOptions {
@@ -92,6 +93,9 @@ struct ModelOptions {
   /// departures from equations, heavy tails; what is kept has to be better over all uses of a
   /// model: filtering, smoothing, gaps, forecasts. `thorough`: the same on more of the data.
   std::string effort = "normal";
+  /// What a search judges models by. `all`: every use counts alike, and none may become clearly
+  /// worse; else one of them alone.
+  std::string purpose = "all";
 };
 
 template <typename Options, typename Visitor>
@@ -132,6 +136,8 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
   visit("decoder", o.decoder, "widths of the decoder's hidden layers",
         Range{.least = 1, .largest = 4096});
   visit("effort", o.effort, "what is tried beyond what the options say", &effort_choices);
+  visit("purpose", o.purpose, "what the estimates are for, which a search judges models by",
+        &purpose_choices);
 }
 
 /// How the model is trained.

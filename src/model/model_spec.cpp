@@ -41,6 +41,7 @@ std::vector<Choice> smoother_choices() {
   return after(kLinearized, choices_in(model::smoother_table()));
 }
 std::vector<Choice> effort_choices() { return choices_in(model::effort_table()); }
+std::vector<Choice> purpose_choices() { return choices_in(model::purpose_table()); }
 
 namespace model {
 namespace {
@@ -50,6 +51,22 @@ constexpr EffortEntry kEfforts[] = {
     {Effort::Normal, "normal", "parts, departures from equations, heavy tails"},
     {Effort::Thorough, "thorough", "the same on more of the data"},
 };
+
+constexpr PurposeEntry kPurposes[] = {
+    {Purpose::All, "all", "no use of the model may become worse"},
+    {Purpose::Filter, "filter", "states from the past alone"},
+    {Purpose::Smooth, "smooth", "states from past and future"},
+    {Purpose::Gaps, "gaps", "what is missing, from both sides"},
+    {Purpose::Forecast, "forecast", "what comes after the data"},
+};
+
+// The row of a table that a name stands for; null: none.
+template <typename Table>
+auto find_named(const Table& table, std::string_view name) -> decltype(std::begin(table)) {
+  for (const auto& row : table)
+    if (row.name == name) return &row;
+  return nullptr;
+}
 
 // Standard deviation of the coefficients of a polynomial departure, which have no unit.
 constexpr double kUsualCoefficient = 1;
@@ -83,11 +100,12 @@ class Parser {
                    smoother_choices());
     spec.keep_smoother = options_.keep_smoother;
     spec.calibrate = options_.calibrate;
-    const auto* effort = std::ranges::find(kEfforts, std::string_view(options_.effort), &EffortEntry::name);
-    if (effort != std::end(kEfforts))
-      spec.effort = effort->effort;
-    else
-      require_name(false, "effort", options_.effort, effort_choices());
+    const auto* effort = find_named(kEfforts, options_.effort);
+    if (effort != nullptr) spec.effort = effort->effort;
+    require_name(effort != nullptr, "effort", options_.effort, effort_choices());
+    const auto* purpose = find_named(kPurposes, options_.purpose);
+    if (purpose != nullptr) spec.purpose = purpose->purpose;
+    require_name(purpose != nullptr, "purpose", options_.purpose, purpose_choices());
     check_together(spec);
     return spec;
   }
@@ -182,6 +200,7 @@ class Parser {
 }  // namespace
 
 std::span<const EffortEntry> effort_table() { return kEfforts; }
+std::span<const PurposeEntry> purpose_table() { return kPurposes; }
 
 bool ModelSpec::is_prior(prior::PriorKind kind) const {
   const auto* named = std::get_if<NamedPrior>(&prior);

@@ -44,6 +44,15 @@ struct EffortEntry {
 };
 std::span<const EffortEntry> effort_table();
 
+/// What estimates are for.
+enum class Purpose { All, Filter, Smooth, Gaps, Forecast };
+
+struct PurposeEntry {
+  Purpose purpose;
+  std::string_view name, meaning;
+};
+std::span<const PurposeEntry> purpose_table();
+
 /// How far the expert's map may be off.
 struct DepartureSpec {
   std::optional<double> std;  ///< none: as the prior suggests
@@ -76,6 +85,7 @@ struct ModelSpec {
   bool keep_smoother = false;
   bool calibrate = false;
   Effort effort = Effort::Normal;
+  Purpose purpose = Purpose::All;
 
   /// Whether more is tried than the options say.
   bool searches() const { return effort != Effort::Quick; }

@@ -108,6 +108,29 @@ Block oscillator_block(ExpertDraft& draft, const std::string& value, double freq
                             g.apply(Op::Cos, angle), g.divide(g.apply(Op::Sin, angle), w));
 }
 
+// A velocity v that oscillates, and the value that follows it: with c = 2 s and the second-order
+// block B of v and its rate, of stiffness k,
+//   A = [0, 1, 0; 0, 0, 1; 0, -k, -c],
+//   F = [1, (c - B21 - c B11) / k, (1 - B22 - c B12) / k; 0, B11, B12; 0, B21, B22],
+// since k times the way of x is what dv/dt + c v loses.
+Block damped_acceleration_block(ExpertDraft& draft, const std::string& value) {
+  expr::Graph& g = draft.graph;
+  const std::string velocity = value + std::string(derivative_suffix(1));
+  const Node s = add_rate(draft, "damping of " + velocity, kStartRate);
+  const Node w = add_rate(draft, "frequency of " + velocity, kStartFrequency);
+  const Node c = g.multiply(g.constant(2), s);
+  const Node k = g.add(g.multiply(s, s), g.multiply(w, w));
+  const Node angle = g.multiply(w, draft.dt());
+  const Nodes B = second_order_block(draft, s, k, g.apply(Op::Cos, angle),
+                                     g.divide(g.apply(Op::Sin, angle), w))
+                      .F;
+  const Node zero = g.constant(0), one = g.constant(1);
+  const Node by_v = g.divide(g.subtract(g.subtract(c, B[2]), g.multiply(c, B[0])), k);
+  const Node by_a = g.divide(g.subtract(g.subtract(one, B[3]), g.multiply(c, B[1])), k);
+  return {{zero, one, zero, zero, zero, one, zero, g.negate(k), g.negate(c)},
+          {one, by_v, by_a, zero, B[0], B[1], zero, B[2], B[3]}};
+}
+
 // A velocity that fades: dx/dt = v, dv/dt = -b v.
 //   A = [0, 1; 0, -b],   F = [1, (1 - exp(-b dt)) / b; 0, exp(-b dt)]
 Block damped_trend_block(ExpertDraft& draft, const std::string& value, double start) {
@@ -165,6 +188,8 @@ Block block_of(const Part& part, ExpertDraft& draft, const std::string& value) {
       return damped_trend_block(draft, value, timed ? 1 / part.scale : kStartFastRate);
     case PartKind::DampedVelocity:
       return damped_block(draft, value);
+    case PartKind::DampedAcceleration:
+      return damped_acceleration_block(draft, value);
     case PartKind::Oscillator:
       return oscillator_block(draft, value,
                               timed ? 2 * std::numbers::pi / part.scale : kStartFrequency);
@@ -181,7 +206,8 @@ Block block_of(const Part& part, ExpertDraft& draft, const std::string& value) {
 // Whether nothing pulls the part's value back: it carries the level of the channel.
 bool carries_level(const Part& part) {
   return part.kind == PartKind::Level || part.kind == PartKind::Trend ||
-         part.kind == PartKind::DampedTrend || part.kind == PartKind::Acceleration;
+         part.kind == PartKind::DampedTrend || part.kind == PartKind::Acceleration ||
+         part.kind == PartKind::DampedAcceleration;
 }
 
 // The part that carries the mean of a channel: the first that wanders, or else the first that is no

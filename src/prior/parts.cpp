@@ -21,6 +21,8 @@ constexpr PartEntry kParts[] = {
     {PartKind::DampedVelocity, "damped-velocity", "value and velocity both fade", 2,
      PartScale::None},
     {PartKind::Acceleration, "acceleration", "an acceleration that wanders", 3, PartScale::None},
+    {PartKind::DampedAcceleration, "damped-acceleration",
+     "a velocity that swings back, as an oscillator does", 3, PartScale::None},
     {PartKind::Oscillator, "oscillator", "a damped oscillation about a period", 2,
      PartScale::Usual},
     {PartKind::Season, "season", "a period whose shape may drift; harmonics after a comma", 0,

@@ -15,6 +15,7 @@ enum class PartKind {
   DampedTrend,
   DampedVelocity,
   Acceleration,
+  DampedAcceleration,
   Oscillator,
   Season,
   Ar,

@@ -357,4 +357,15 @@ std::string parts_text(std::span<const Part> parts, const DataAxes& axes) {
   return text;
 }
 
+std::string rough_time_text(double steps, const DataAxes& axes) {
+  const double time = steps * axes.step;
+  if (!axes.dates) return fmt::format("{:.2g}", time);
+  const TimeUnit* best = kUnits;
+  for (const TimeUnit& each : kUnits)
+    if (time / each.seconds >= 2 && each.name != "w") best = &each;
+  const double number = time / best->seconds;
+  return number < 99.5 ? fmt::format("{:.2g} {}", number, best->name)
+                       : fmt::format("{:.0f} {}", number, best->name);
+}
+
 }  // namespace kalmia::prior

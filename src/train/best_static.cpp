@@ -22,6 +22,9 @@ constexpr double kSmallNoise[] = {1, 10};
 // They have to be better on held-out data by this much, for what is most likely is the better
 // guess.
 constexpr double kClearlyBetter = 0.01;
+// A glance.
+constexpr int kGlanceSteps = 1 << 13;
+constexpr double kGlanceTolerance = 1e-5;
 
 double score_of(const FitContext& fit, const StaticResult& fitted, const ScaledData& data) {
   if (!fit.little_data())
@@ -96,10 +99,14 @@ StaticOptions reporting_options(const FitContext& fit, const std::string& stage)
 }
 
 BestStatic fit_best_static(const FitContext& fit, model::ModelDescription description,
-                           const ScaledData& data, const StaticResult* from) {
-  StaticOptions options = reporting_options(
-      fit, "static " + prior::prior_text(description.prior, step_length(fit)));
+                           const ScaledData& data, const StaticResult* from, Care care) {
+  const std::string text = prior::prior_text(description.prior, step_length(fit));
+  StaticOptions options = reporting_options(fit, "static " + text);
   options.from = from;
+  if (care == Care::Glance) {
+    options.most_steps = kGlanceSteps;
+    options.value_tolerance = kGlanceTolerance;
+  }
   StaticResult first = fitted_with(fit, description, data, options);
   if (std::holds_alternative<model::LearnedTails>(fit.spec.model.tails) && !fit.report.stopped()) {
     description.tails = fit_tails(*first.alone<float>(), data, fit.split().training, fit.team);
@@ -107,7 +114,7 @@ BestStatic fit_best_static(const FitContext& fit, model::ModelDescription descri
   }
   const double score = score_of(fit, first, data);
   BestStatic best{std::move(first), score, {}};
-  if (fit.little_data() || fit.report.stopped()) return best;
+  if (care == Care::Glance || fit.little_data() || fit.report.stopped()) return best;
   best = with_larger_noise(fit, description, data, options, std::move(best));
   if (description.prior.kind == prior::PriorKind::System && !fit.report.stopped())
     best = or_its_start(fit, description, data, options, std::move(best));

@@ -16,8 +16,14 @@ struct BestStatic {
   std::string kept;
 };
 
+/// How thoroughly a static model is fitted.
+enum class Care {
+  Glance,  ///< to a part of the data, once, and not to the last digit: to see whether it is worth it
+  Full,
+};
+
 /// Fits the static model of `description`, beginning at `from` where that is given, and where tails
-/// are to be learned those too. Then, as long as the user does not stop the fit and there are data
+/// are to be learned those too. Then, with full care, as long as the user does not stop the fit and there are data
 /// to hold out:
 /// - With few data, fits with regularised process noise, which may predict better than what makes
 ///   the data most likely.
@@ -25,7 +31,8 @@ struct BestStatic {
 ///   that is fitted with the constants as they began; all as it began.
 /// Throws NumericalError if not even the first could be computed.
 BestStatic fit_best_static(const FitContext& fit, model::ModelDescription description,
-                           const ScaledData& data, const StaticResult* from = nullptr);
+                           const ScaledData& data, const StaticResult* from = nullptr,
+                           Care care = Care::Full);
 
 /// The options of a static fit that is reported as that of `prior`.
 StaticOptions reporting_options(const FitContext& fit, const std::string& stage);

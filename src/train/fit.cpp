@@ -13,6 +13,7 @@
 #include "train/fit_data.hpp"
 #include "train/fit_notes.hpp"
 #include "train/fit_options.hpp"
+#include "train/found_parts.hpp"
 #include "train/member_smoothers.hpp"
 #include "train/members.hpp"
 #include "train/prior_choice.hpp"
@@ -43,6 +44,7 @@ FitStaticSummary static_summary(const FitContext& fit, const train::ChosenPrior&
           .held_out = chosen.score,
           .parameters = train::learned_parameters(chosen.fitted.description),
           .search = chosen.search,
+          .found = train::found_text(chosen.fitted, train::step_length(fit)),
           .seconds = fit.report.seconds()};
 }
 

@@ -77,7 +77,7 @@ Notes learned_notes(const ChosenPrior& chosen) {
 }
 
 Notes prior_notes(const FitContext& fit, const ChosenPrior& chosen) {
-  if (!chosen.automatic) return {};
+  if (!chosen.automatic || chosen.comparison.empty()) return {};
   return {fmt::format("prior {} chosen by the {} loss ({})",
                       prior::prior_text(chosen.fitted.description.prior, step_length(fit)),
                       fit.little_data() ? "penalised" : "held-out", chosen.comparison)};

@@ -88,13 +88,14 @@ std::string worse_in_use(const TrainingContext& context, const model::LearnedMod
                      settling_steps(fixed.expert().longest_period), usual_runs(context.data));
   const TriedModel before{"static", data.score(fixed, LeftOut::Hidden, context.team)};
   const TriedModel after{"networks", data.score(trained, LeftOut::Hidden, context.team)};
-  if (is_better(after, before)) return {};
-  if (const std::optional<Use> worse = worse_use(after, before))
+  const UseWeights weights = weights_of(before.scores, context.spec.model.purpose);
+  if (is_better(after, before, weights)) return {};
+  if (const std::optional<Use> worse = worse_use(after, before, weights))
     return fmt::format("in one use, {}, their loss is {:.4f}, without them {:.4f}",
                        use_name(*worse), after.scores.loss(*worse), before.scores.loss(*worse));
-  const LossDifference all = difference(after.scores, before.scores);
+  const LossDifference all = difference(after.scores, before.scores, weights);
   return fmt::format("over all uses their loss is {:.4f}, without them {:.4f}, known to {:.4f}",
-                     after.loss(), before.loss(), all.error);
+                     after.loss(weights), before.loss(weights), all.error);
 }
 
 // Takes networks away that other things than held-out likelihood speak against. Returns a note that
@@ -143,7 +144,9 @@ bool better_in_use(const TrainingContext& of_trained, const model::LearnedModel<
                        usual_runs(of_fixed.data));
     return TriedModel{"", data.score(model, LeftOut::Hidden, context.team)};
   };
-  return is_better(score(of_trained, trained), score(of_fixed, *before));
+  const TriedModel simpler = score(of_fixed, *before);
+  return is_better(score(of_trained, trained), simpler,
+                   weights_of(simpler.scores, of_fixed.spec.model.purpose));
 }
 
 double mixture_held_out_loss(std::span<const Member> members, const ScaledData& data,

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kalmia/error.hpp"
+#include "lanes/panel.hpp"
 #include "prior/parts_text.hpp"
 #include "train/first_description.hpp"
 #include "train/period_finder.hpp"
@@ -17,7 +18,7 @@ namespace {
 using prior::Part;
 using prior::PartKind;
 
-constexpr std::size_t kMostPeriods = 2;
+constexpr std::size_t kMostPeriods = 3;
 constexpr int kMostAdded = 3;
 // Networks are trained on top of a later single part if it predicts better by this.
 constexpr double kPredictsBetter = 5e-3;
@@ -26,6 +27,54 @@ constexpr int kManyHarmonics = 8;
 // Searches among many sums need not end at the last digit.
 constexpr double kTolerance = 1e-5;
 constexpr int kIterations = 60;
+// Sums of more states than this are fitted to fewer steps, but not to fewer than that.
+constexpr double kManyStates = 6;
+constexpr int kFewestSteps = 1 << 11;
+
+// Where a part's states and learned rates are in a sum.
+struct PartPlace {
+  int state = 0;
+  std::size_t rate = 0;
+
+  static std::size_t rates_of(PartKind kind) {
+    switch (kind) {
+      case PartKind::Memory:
+      case PartKind::DampedTrend:
+        return 1;
+      case PartKind::DampedVelocity:
+      case PartKind::DampedAcceleration:
+      case PartKind::Oscillator:
+        return 2;
+      default:
+        return 0;
+    }
+  }
+  PartPlace after(const Part& part) const {
+    const std::size_t lags = part.kind == PartKind::Ar ? static_cast<std::size_t>(part.count) : 0;
+    return {state + prior::part_states(part), rate + rates_of(part.kind) + lags};
+  }
+};
+
+// Takes over what was learned of a part: of a season, of so many harmonics.
+void copy_part(const StaticResult& from, const PartPlace& at, StaticResult& to,
+               const PartPlace& place, int harmonics, PartKind kind) {
+  const int states = prior::part_states({kind, 0, harmonics});
+  const auto index = [](const PartPlace& of, int i, int j) {
+    return static_cast<std::size_t>(lanes::triangle_index(of.state + i, of.state + j));
+  };
+  const std::size_t L_from = from.output.size() - from.initial_L.size();
+  const std::size_t L_to = to.output.size() - to.initial_L.size();
+  for (int i = 0; i < states; ++i) {
+    to.initial_e[static_cast<std::size_t>(place.state + i)] =
+        from.initial_e[static_cast<std::size_t>(at.state + i)];
+    for (int j = 0; j <= i; ++j) {
+      to.initial_L[index(place, i, j)] = from.initial_L[index(at, i, j)];
+      to.output[L_to + index(place, i, j)] = from.output[L_from + index(at, i, j)];
+    }
+  }
+  for (std::size_t r = 0; r < PartPlace::rates_of(kind); ++r)
+    to.description.theta[place.rate + r] = from.description.theta[at.rate + r];
+}
 
 class Search {
  public:
@@ -40,7 +89,7 @@ class Search {
     try_singles();
     if (!best_) throw NumericalError("no sum of parts has a likelihood on these data");
     for (int added = 0; added < kMostAdded; ++added)
-      if (!try_all(additions(), true)) break;
+      if (!try_all(additions())) break;
     if (fitted_[*best_].parts.size() > 1) try_all(replacements());
     try_all(finer_seasons());
     const std::size_t predictor = best_predictor();
@@ -66,6 +115,13 @@ class Search {
     data.set_weights(fit_.data.all(), any.noise_std);
     return data;
   }
+  // A step of N states costs about N^3: sums of many are fitted to fewer.
+  int steps_for(const std::vector<Part>& parts) const {
+    int states = 0;
+    for (const Part& part : parts) states += prior::part_states(part);
+    const double share = std::min(1.0, std::pow(kManyStates / states, 2));
+    return std::max(std::min(most_steps_, kFewestSteps), static_cast<int>(share * most_steps_));
+  }
   std::vector<StepRange> all_steps() const {
     std::vector<StepRange> all;
     for (int s = 0; s < data_.series_count(); ++s) all.push_back(data_.series(s));
@@ -75,33 +131,38 @@ class Search {
     return periods_.empty() ? 0 : *std::ranges::max_element(periods_);
   }
 
-  // Where a sum begins whose first parts are those of the best one: there, with the parts that were
-  // added as they usually begin.
-  StaticResult extended(const model::ModelDescription& description) const {
-    const StaticResult& from = fitted_[*best_].result;
+  // Where a sum begins that has parts of the best one: there, with its other parts as they usually
+  // begin.
+  StaticResult beginning(const model::ModelDescription& description,
+                         const std::vector<Part>& wanted) const {
+    const Fitted& best = fitted_[*best_];
     StaticResult start =
         begin_static(description, fit_.channels, fit_.noise, data_, fit_.split().training);
-    const std::size_t N = start.initial_e.size();
-    const std::size_t known = from.initial_L.size();  // the packed rows of the first n states
-    std::ranges::copy(from.initial_e, start.initial_e.begin());
-    std::ranges::copy(from.initial_L, start.initial_L.begin());
-    std::copy_n(from.output.end() - static_cast<std::ptrdiff_t>(known), known,
-                start.output.begin() + static_cast<std::ptrdiff_t>(N * N + N));
-    start.R = from.R;
+    start.R = best.result.R;
     start.description.theta = model::expert_of(description).theta();
-    std::ranges::copy(from.description.theta, start.description.theta.begin());
+    PartPlace to;
+    for (const Part& part : wanted) {
+      PartPlace from;
+      for (const Part& known : best.parts) {
+        if (known.kind == part.kind && known.scale == part.scale) {
+          copy_part(best.result, from, start, to, std::min(known.count, part.count), part.kind);
+          break;
+        }
+        from = from.after(known);
+      }
+      to = to.after(part);
+    }
     return start;
   }
 
-  // Fits a sum and scores it; false if it has no likelihood. `warm`: it begins with the parts of the
-  // best one.
-  bool try_sum(const std::vector<Part>& parts, bool warm = false) {
+  // Fits a sum and scores it; false if it has no likelihood.
+  bool try_sum(const std::vector<Part>& parts) {
     const prior::ExpertSpec spec = fit_.spec.model.expert(parts);
     const std::string text = prior::parts_text(parts, step_length(fit_));
     if (fit_.report.stopped() && best_) return false;
     if (std::ranges::find(tried_, text, &TriedModel::what) != tried_.end()) return false;
     StaticOptions options;
-    options.most_steps = most_steps_;
+    options.most_steps = steps_for(parts);
     options.value_tolerance = kTolerance;
     options.max_iterations = kIterations;
     options.go_on = [&](int iteration, int most, double loss) {
@@ -117,13 +178,13 @@ class Search {
     try {
       const model::ModelDescription description = first_description(fit_, spec);
       std::optional<StaticResult> start;
-      if (warm) start = extended(description);
+      if (best_) start = beginning(description, parts);
       if (start) options.from = &*start;
       StaticResult fitted = fit_static(description, fit_.channels, fit_.noise,
                                        data_, fit_.split().training, fit_.team, options);
       UseScores scores = scored_.score(*fitted.alone<float>(), LeftOut::Exactly, fit_.team);
       const double penalty = fitted.free_parameters / fit_.holdout.values;
-      if (!std::isfinite(scores.loss())) return false;
+      if (!std::isfinite(mean_loss(scores))) return false;
       tried_.push_back({text, std::move(scores), penalty, false});
       fitted_.push_back({parts, std::move(fitted)});
       return true;
@@ -139,13 +200,13 @@ class Search {
 
   // Tries sums, and keeps the best of those that are better than what there is. Returns whether one
   // was.
-  bool try_all(const std::vector<std::vector<Part>>& sums, bool warm = false) {
+  bool try_all(const std::vector<std::vector<Part>>& sums) {
     std::optional<std::size_t> better;
     for (const std::vector<Part>& parts : sums) {
-      if (!try_sum(parts, warm)) continue;
+      if (!try_sum(parts)) continue;
       const std::size_t now = tried_.size() - 1;
-      if (is_better(tried_[now], tried_[*best_]) &&
-          (!better || tried_[now].loss() < tried_[*better].loss()))
+      if (is_better(tried_[now], tried_[*best_], weights_) &&
+          (!better || tried_[now].loss(weights_) < tried_[*better].loss(weights_)))
         better = now;
     }
     if (better) keep(*better);
@@ -156,15 +217,21 @@ class Search {
   void try_singles() {
     std::vector<Part> singles{{PartKind::Level},       {PartKind::Memory},
                               {PartKind::Trend},       {PartKind::DampedTrend},
-                              {PartKind::DampedVelocity}, {PartKind::Acceleration}};
+                              {PartKind::DampedVelocity}, {PartKind::Acceleration},
+                              {PartKind::DampedAcceleration}};
     if (!periods_.empty()) singles.push_back({PartKind::Oscillator, periods_[0], 0});
     for (const Part& part : singles) try_sum({part});
     if (tried_.empty()) return;
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < tried_.size(); ++i)
-      if (tried_[i].loss() < tried_[best].loss()) best = i;
+    const auto least = [&] {
+      std::size_t best = 0;
+      for (std::size_t i = 1; i < tried_.size(); ++i)
+        if (tried_[i].loss(weights_) < tried_[best].loss(weights_)) best = i;
+      return best;
+    };
+    weights_ = weights_of(tried_[least()].scores, fit_.spec.model.purpose);
+    std::size_t best = least();
     for (std::size_t i = 0; i < best; ++i)  // simpler ones come first
-      if (!is_better(tried_[best], tried_[i])) {
+      if (!is_better(tried_[best], tried_[i], weights_)) {
         best = i;
         break;
       }
@@ -206,8 +273,11 @@ class Search {
         sums.push_back(with({PartKind::Season, period, harmonics(period, kHarmonics)}));
     if (!has(PartKind::Memory)) sums.push_back(with({PartKind::Memory}));
     if (!has(PartKind::Level)) sums.push_back(with({PartKind::Level}));
-    if (!has(PartKind::Oscillator) && !periods_.empty())
-      sums.push_back(with({PartKind::Oscillator, periods_[0], 0}));
+    for (const double period : periods_)
+      if (std::ranges::none_of(parts(), [&](const Part& part) {
+            return part.kind == PartKind::Oscillator && part.scale == period;
+          }))
+        sums.push_back(with({PartKind::Oscillator, period, 0}));
     return sums;
   }
 
@@ -215,7 +285,8 @@ class Search {
   std::vector<std::vector<Part>> replacements() const {
     std::vector<std::vector<Part>> sums;
     for (const PartKind kind : {PartKind::Level, PartKind::Memory, PartKind::Trend,
-                                PartKind::DampedTrend, PartKind::DampedVelocity}) {
+                                PartKind::DampedTrend, PartKind::DampedVelocity,
+                                PartKind::DampedAcceleration}) {
       if (has(kind)) continue;
       std::vector<Part> sum = parts();
       sum[0] = {kind};
@@ -244,6 +315,7 @@ class Search {
   std::vector<TriedModel> tried_;
   std::vector<Fitted> fitted_;
   std::optional<std::size_t> best_;
+  UseWeights weights_;  // of the best single part
 };
 
 }  // namespace

@@ -53,18 +53,24 @@ std::unique_ptr<ScaledData> scaled(const FitContext& fit,
   return data;
 }
 
+// `from`: where the search begins, of the same states; null: as usual.
 ChosenPrior fitted(const FitContext& fit, const prior::ExpertSpec& spec,
-                   const std::vector<StaticResult>& from = {}) {
+                   const StaticResult* from = nullptr, Care care = Care::Full) {
   const model::ModelDescription description = first_description(fit, spec);
   ChosenPrior chosen;
   chosen.data = scaled(fit, description);
-  std::optional<StaticResult> start;
-  if (!from.empty()) start = joined(description, from);
-  BestStatic best = fit_best_static(fit, description, *chosen.data, start ? &*start : nullptr);
+  BestStatic best = fit_best_static(fit, description, *chosen.data, from, care);
   chosen.fitted = std::move(best.fitted);
   chosen.score = best.score;
   chosen.kept = std::move(best.kept);
   return chosen;
+}
+
+// The same of a sum, from what was found for its channels.
+ChosenPrior fitted_from(const FitContext& fit, const prior::ExpertSpec& spec,
+                        const std::vector<StaticResult>& channels) {
+  const StaticResult start = joined(first_description(fit, spec), channels);
+  return fitted(fit, spec, &start);
 }
 
 // The best of the candidates by held-out loss.
@@ -106,7 +112,8 @@ TriedModel scored(const FitContext& fit, const ChosenPrior& chosen, const std::s
 bool take_better(const FitContext& fit, ChosenPrior other, const std::string& what,
                  const Dataset& targets, TriedModel& best, ChosenPrior& chosen) {
   TriedModel tried = scored(fit, other, what, targets);
-  const bool better = std::isfinite(tried.loss()) && is_better(tried, best);
+  const UseWeights weights = weights_of(best.scores, fit.spec.model.purpose);
+  const bool better = std::isfinite(tried.loss()) && is_better(tried, best, weights);
   tried.kept = better;
   std::vector<FitCandidate> search = std::move(chosen.search);
   search.push_back(tried.summary());
@@ -174,11 +181,11 @@ ChosenPrior searched_sum(const FitContext& fit, bool& outliers) {
     models.push_back(std::move(found.fitted));
     predictor_models.push_back(std::move(found.predictor_fitted));
   }
-  ChosenPrior chosen = fitted(fit, fit.spec.model.expert(parts), models);
+  ChosenPrior chosen = fitted_from(fit, fit.spec.model.expert(parts), models);
   chosen.search = std::move(search);
   if (parts != predictors && fit.spec.model.networks.any() && !fit.little_data())
     chosen.predictor = std::make_unique<ChosenPrior>(
-        fitted(fit, fit.spec.model.expert(predictors), predictor_models));
+        fitted_from(fit, fit.spec.model.expert(predictors), predictor_models));
   return chosen;
 }
 
@@ -209,17 +216,28 @@ void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& b
   const prior::ExpertSpec plain = chosen.fitted.description.prior;
   int in_vain = 0;
   for (int degree = 2; degree <= kLargestDegree && in_vain < kMostInVain; ++degree) {
-    if (coefficients(N, degree) > kMostCoefficients || fit.report.stopped()) return;
+    if (coefficients(N, degree) > kMostCoefficients || fit.report.stopped()) break;
     prior::ExpertSpec spec = fit.spec.model.expert(plain.kind, degree);
     spec.parts = plain.parts;
     const std::string what = fmt::format("{} + polynomials of degree {}",
                                          prior::prior_text(plain, step_length(fit)), degree);
     try {
-      in_vain = take_better(fit, fitted(fit, spec), what, targets, best, chosen) ? 0 : in_vain + 1;
+      ChosenPrior glance = fitted(fit, spec, nullptr, Care::Glance);
+      in_vain = take_better(fit, std::move(glance), what, targets, best, chosen) ? 0 : in_vain + 1;
     } catch (const NumericalError&) {
       ++in_vain;
     }
   }
+  if (chosen.fitted.description.prior.degree <= 1 || fit.report.stopped()) return;
+  // A glance was enough to choose it.
+  ChosenPrior whole = fitted(fit, chosen.fitted.description.prior, &chosen.fitted);
+  TriedModel tried = scored(fit, whole, best.what + ", on all data", targets);
+  if (!(tried.loss() <= best.loss())) return;
+  chosen.fitted = std::move(whole.fitted);
+  chosen.data = std::move(whole.data);
+  chosen.score = whole.score;
+  chosen.kept = std::move(whole.kept);
+  best.scores = std::move(tried.scores);
 }
 
 void try_tails(const FitContext& fit, const Dataset& targets, TriedModel& best,
@@ -227,11 +245,12 @@ void try_tails(const FitContext& fit, const Dataset& targets, TriedModel& best,
   FitSpec heavy = fit.spec;
   heavy.model.tails = model::LearnedTails{};
   const FitContext robust(fit.data, heavy, fit.data_options, fit.team, fit.report);
-  prior::ExpertSpec spec = chosen.fitted.description.prior;
-  std::vector<StaticResult> from;
-  if (spec.degree <= 1) from.push_back(chosen.fitted);
+  const prior::ExpertSpec spec = chosen.fitted.description.prior;
+  const std::string what = best.what + ", heavy tails";
   try {
-    take_better(fit, fitted(robust, spec, from), best.what + ", heavy tails", targets, best, chosen);
+    ChosenPrior other = spec.degree <= 1 ? fitted_from(robust, spec, {chosen.fitted})
+                                         : fitted(robust, spec);
+    take_better(fit, std::move(other), what, targets, best, chosen);
   } catch (const NumericalError&) {
   }
 }

@@ -142,13 +142,17 @@ std::string calibration_text(const std::vector<FitFactor>& factors) {
   return "covariances scaled by: " + text + "\n";
 }
 
-// The sums that were the best when they were tried, and how many there were.
+// What was better than all before it, and by how much; the rest is in the JSON.
 std::string search_text(const std::vector<FitCandidate>& tried) {
-  std::string text = fmt::format("searched {} sums; loss by use: filter, smooth, gaps, forecast\n",
-                                 tried.size());
+  const auto kept = std::ranges::count_if(tried, [](const FitCandidate& each) { return each.kept; });
+  std::string text = fmt::format(
+      "{} models were tried, {} of them kept for a while: loss over all uses (filter, smooth, gaps, "
+      "forecast)\n",
+      tried.size(), kept);
   for (const FitCandidate& each : tried)
-    text += fmt::format("{} {:8.4f}  {:8.4f} {:8.4f} {:8.4f} {:8.4f}  {}\n", each.kept ? " *" : "  ",
-                        each.loss, each.filter, each.smooth, each.gaps, each.forecast, each.what);
+    if (each.kept)
+      text += fmt::format("  {:9.4f} ({:.4f}, {:.4f}, {:.4f}, {:.4f})  {}\n", each.loss, each.filter,
+                          each.smooth, each.gaps, each.forecast, each.what);
   return text;
 }
 
@@ -171,6 +175,7 @@ std::string FitSummary::brief() const {
   if (!static_model.search.empty()) text += search_text(static_model.search);
   text += fmt::format("static model ({}): loss {:.4f} in {:.1f} s\n", static_model.prior,
                       static_model.held_out, static_model.seconds);
+  if (!static_model.found.empty()) text += "found: " + static_model.found + "\n";
   if (!static_model.parameters.empty()) text += parameters_text(static_model.parameters);
   if (networks.updates > 0) text += networks_text(networks);
   if (ensemble) text += ensemble_text(*ensemble);

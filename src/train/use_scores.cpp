@@ -34,8 +34,8 @@ constexpr std::size_t kFewGaps = 5;
 constexpr int kFewMissing = 10;
 // A run is no longer than this share of a piece.
 constexpr double kLongestRun = 0.15;
-// The share of the noise that a smoothed value's variance stays below.
-constexpr double kMostKnown = 0.999;
+// The share of the noise that a smoothed value's variance stays below: rounding leaves no more of it.
+constexpr double kMostKnown = 1 - 1e-9;
 
 // Gains below this do not count.
 constexpr double kLeastGain = 1e-3;
@@ -45,6 +45,9 @@ constexpr double kClearlyWorse = 2;
 constexpr double kHarmOfGain = 0.1;
 
 constexpr char kSingle = 1, kRun = 2;
+// Gaps of the data's own that are as long as this say more of long gaps than hidden runs do: values
+// are not missing by chance.
+constexpr int kLongGap = 8;
 
 // The lengths of the gaps of one channel of a series.
 void add_gaps(const infer::SeriesView& piece, int M, int m, std::vector<int>& gaps) {
@@ -76,9 +79,18 @@ class Predictions {
  public:
   explicit Predictions(std::size_t channels) : channels_(channels) {}
 
-  void add(std::size_t channel, int block, double e, double variance, double unit) {
+  // `gap`: the length of a gap of the data's own that the value comes after; 0: none.
+  // `log_leverage`: the logarithm of UseScores::leverage for this value.
+  void add(std::size_t channel, int block, double e, double variance, double unit, int gap,
+           double log_leverage) {
     channels_[channel].push_back(
-        {block, std::log(variance * unit * unit) / 2, e * e / variance});
+        {block, gap, std::log(variance * unit * unit) / 2, e * e / variance, e * e, unit});
+    log_leverage_ += log_leverage;
+    ++count_;
+  }
+
+  double leverage() const {
+    return count_ == 0 ? 1 : std::exp(log_leverage_ / static_cast<double>(count_));
   }
 
   // What each block adds to the loss: linear in what its values add to the means.
@@ -89,12 +101,14 @@ class Predictions {
     if (used == 0) return sums;
     sums.assign(kBlocks, 0);
     for (const std::vector<Value>& values : channels_) {
-      const auto count = static_cast<double>(values.size());
-      const double scale = squared_scale(values);
-      for (const Value& each : values) {
-        const double square = std::min(each.square / scale, kMostDeviations * kMostDeviations);
-        sums[static_cast<std::size_t>(each.block)] +=
-            (each.log_deviation + (square - 1) / 2 + std::log(scale) / 2) / count / used;
+      const std::vector<double> share = shares(values);
+      const double scale = squared_scale(values, share, &Value::square);
+      const double error = squared_scale(values, share, &Value::squared_error);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const Value& each = values[i];
+        const double likelihood = each.log_deviation + gaussian(each.square, scale);
+        const double size = std::log(each.unit) + gaussian(each.squared_error, error);
+        sums[static_cast<std::size_t>(each.block)] += share[i] * (likelihood + size) / 2 / used;
       }
     }
     return sums;
@@ -103,20 +117,42 @@ class Predictions {
  private:
   struct Value {
     int block;
+    int gap;
     double log_deviation;
-    double square;  // of the error, over its variance
+    double square;         // of the error, over its variance
+    double squared_error;  // in the model's units
+    double unit;
   };
 
+  // log s + (x / s^2 - 1) / 2, which is log s in the mean.
+  static double gaussian(double square, double scale) {
+    return (std::min(square / scale, kMostDeviations * kMostDeviations) - 1) / 2 +
+           std::log(scale) / 2;
+  }
+
+  // What each value counts: those after gaps of the data's own together as much as all others, each
+  // by the length of its gap.
+  static std::vector<double> shares(const std::vector<Value>& values) {
+    double lengths = 0, others = 0;
+    for (const Value& each : values) each.gap > 0 ? lengths += each.gap : others += 1;
+    const double half = lengths > 0 && others > 0 ? 0.5 : 1;
+    std::vector<double> share;
+    for (const Value& each : values)
+      share.push_back(half * (each.gap > 0 ? each.gap / lengths : 1 / others));
+    return share;
+  }
+
   // The fixed point of s^2, from above: where a few values are far off, they count less and less.
-  static double squared_scale(const std::vector<Value>& values) {
+  static double squared_scale(const std::vector<Value>& values, const std::vector<double>& share,
+                              double Value::*square) {
     constexpr int kRounds = 50;
     double scale = std::numeric_limits<double>::infinity();
     for (int round = 0; round < kRounds; ++round) {
       double mean = 0;
-      for (const Value& each : values)
-        mean += std::min(each.square, kMostDeviations * kMostDeviations * scale);
-      mean = std::max(mean / static_cast<double>(values.size()),
-                      std::numeric_limits<double>::min());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        mean += share[i] *
+                std::min(values[i].*square, kMostDeviations * kMostDeviations * scale);
+      mean = std::max(mean, std::numeric_limits<double>::min());
       if (!(mean < scale * (1 - 1e-9))) break;
       scale = mean;
     }
@@ -124,6 +160,8 @@ class Predictions {
   }
 
   std::vector<std::vector<Value>> channels_;
+  double log_leverage_ = 0;
+  std::size_t count_ = 0;
 };
 
 double sum_of(const std::vector<double>& values) {
@@ -140,16 +178,54 @@ LossDifference of_blocks(const std::vector<double>& a, const std::vector<double>
   return result;
 }
 
-// The mean over uses, block by block.
-std::vector<double> mean_blocks(const UseScores& scores) {
-  std::vector<double> mean;
+// The use that alone matters; nothing: all do.
+std::optional<Use> use_of(model::Purpose purpose) {
+  switch (purpose) {
+    case model::Purpose::Filter:
+      return Use::Filter;
+    case model::Purpose::Smooth:
+      return Use::Smooth;
+    case model::Purpose::Gaps:
+      return Use::Gaps;
+    case model::Purpose::Forecast:
+      return Use::Forecast;
+    case model::Purpose::All:
+      break;
+  }
+  return {};
+}
+
+double weight_of(const UseWeights& weights, Use use) {
+  return weights.of[static_cast<std::size_t>(use)];
+}
+
+// The uses that count and have values.
+double uses_of(const UseScores& scores, const UseWeights& weights) {
   double uses = 0;
-  for (const std::vector<double>& blocks : scores.blocks) uses += blocks.empty() ? 0 : 1;
-  for (const std::vector<double>& blocks : scores.blocks) {
-    if (mean.empty()) mean.resize(blocks.size());
-    for (std::size_t i = 0; i < blocks.size(); ++i) mean[i] += blocks[i] / uses;
+  for (std::size_t u = 0; u < kUses; ++u)
+    uses += scores.blocks[u].empty() || weights.of[u] == 0 ? 0 : 1;
+  return uses;
+}
+
+// The mean over uses, block by block.
+std::vector<double> mean_blocks(const UseScores& scores, const UseWeights& weights) {
+  std::vector<double> mean;
+  const double uses = uses_of(scores, weights);
+  for (std::size_t u = 0; u < kUses; ++u) {
+    const std::vector<double>& blocks = scores.blocks[u];
+    if (blocks.empty() || weights.of[u] == 0) continue;
+    mean.resize(blocks.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) mean[i] += weights.of[u] * blocks[i] / uses;
   }
   return mean;
+}
+
+// What the numbers that were learned cost, in the mean over uses.
+double mean_penalty(const TriedModel& model, const UseWeights& weights) {
+  double sum = 0;
+  for (std::size_t u = 0; u < kUses; ++u)
+    if (!model.scores.blocks[u].empty()) sum += weights.of[u] * model.penalty;
+  return sum / std::max(uses_of(model.scores, weights), 1.0);
 }
 
 }  // namespace
@@ -170,20 +246,39 @@ std::string_view use_name(Use use) {
 
 double UseScores::loss(Use use) const { return sum_of(blocks[static_cast<std::size_t>(use)]); }
 
-double UseScores::loss() const { return sum_of(mean_blocks(*this)); }
+UseWeights weights_of(const UseScores& scores, model::Purpose purpose) {
+  // Where nearly all is noise, or nearly nothing, little is known of the state's error.
+  constexpr double kLeast = 0.1, kMost = 5;
+  const std::optional<Use> only = use_of(purpose);
+  UseWeights weights;
+  for (const Use use : {Use::Filter, Use::Smooth, Use::Gaps, Use::Forecast}) {
+    const auto u = static_cast<std::size_t>(use);
+    weights.of[u] =
+        only && *only != use ? 0 : std::clamp(scores.leverage[u], kLeast, kMost);
+  }
+  return weights;
+}
+
+double mean_loss(const UseScores& scores, const UseWeights& weights) {
+  return sum_of(mean_blocks(scores, weights));
+}
+
+double TriedModel::loss(const UseWeights& weights) const {
+  return mean_loss(scores, weights) + mean_penalty(*this, weights);
+}
 
 LossDifference difference(const UseScores& a, const UseScores& b, Use use) {
   const auto u = static_cast<std::size_t>(use);
   return of_blocks(a.blocks[u], b.blocks[u]);
 }
 
-LossDifference difference(const UseScores& a, const UseScores& b) {
-  return of_blocks(mean_blocks(a), mean_blocks(b));
+LossDifference difference(const UseScores& a, const UseScores& b, const UseWeights& weights) {
+  return of_blocks(mean_blocks(a, weights), mean_blocks(b, weights));
 }
 
-FitCandidate TriedModel::summary() const {
+FitCandidate TriedModel::summary(const UseWeights& weights) const {
   return {.what = what,
-          .loss = loss(),
+          .loss = loss(weights),
           .filter = scores.loss(Use::Filter) + penalty,
           .smooth = scores.loss(Use::Smooth) + penalty,
           .gaps = scores.loss(Use::Gaps) + penalty,
@@ -191,20 +286,24 @@ FitCandidate TriedModel::summary() const {
           .kept = kept};
 }
 
-std::optional<Use> worse_use(const TriedModel& model, const TriedModel& simpler) {
-  const double more = model.penalty - simpler.penalty;
-  const double gain = -difference(model.scores, simpler.scores).mean - more;
+std::optional<Use> worse_use(const TriedModel& model, const TriedModel& simpler,
+                             const UseWeights& weights) {
+  const double gain = simpler.loss(weights) - model.loss(weights);
   for (const Use use : {Use::Filter, Use::Smooth, Use::Gaps, Use::Forecast}) {
+    const double weight = weight_of(weights, use);
+    if (weight == 0) continue;
     const LossDifference one = difference(model.scores, simpler.scores, use);
-    if (!(one.mean + more <= std::max({kClearlyWorse * one.error, kLeastHarm, kHarmOfGain * gain}))) return use;
+    const double harm = weight * (one.mean + model.penalty - simpler.penalty);
+    if (!(harm <= std::max({kClearlyWorse * weight * one.error, kLeastHarm, kHarmOfGain * gain})))
+      return use;
   }
   return {};
 }
 
-bool is_better(const TriedModel& model, const TriedModel& simpler) {
-  const double more = model.penalty - simpler.penalty;
-  const LossDifference all = difference(model.scores, simpler.scores);
-  return all.mean + more < -std::max(all.error, kLeastGain) && !worse_use(model, simpler);
+bool is_better(const TriedModel& model, const TriedModel& simpler, const UseWeights& weights) {
+  const double gain = simpler.loss(weights) - model.loss(weights);
+  const double error = difference(model.scores, simpler.scores, weights).error;
+  return gain > std::max(error, kLeastGain) && !worse_use(model, simpler, weights);
 }
 
 int settling_steps(double longest_period) {
@@ -299,22 +398,28 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
                                        Predictions(width)};
   std::vector<double> mean(width), S(width * width);
 
-  // Adds y - h(x) of the steps of a pass; `wanted` says what a value is for.
+  // Adds y - h(x) of the steps of a pass; `wanted` says of a value, by its place in `use_` and the
+  // length of the gap that it comes after, whether it is to be predicted.
   const auto add = [&](const infer::FilterPass& pass, const Moments& moments, Use use, auto&& wanted,
-                       bool exactly) {
+                       bool exactly = false) {
+    Predictions& of_use = found[static_cast<std::size_t>(use)];
+    const bool bridged = use == Use::Gaps || use == Use::Forecast;
     int step = 0;
     for (int p = 0; p < pass.moments.series; ++p) {
       const Piece& piece = pieces_[static_cast<std::size_t>(p)];
       const infer::SeriesView whole = data_.view(piece.steps);
       const double* targets = targets_.at(piece.steps.series, piece.steps.begin);
+      std::vector<int> last(width, -1);  // step of the last value of a channel
       for (int k = 0; k < whole.steps; ++k, ++step) {
-        if (k < piece.first) continue;
         const int block = static_cast<int>(static_cast<std::int64_t>(step) * kBlocks / steps_);
         bool known = false;
         for (std::size_t m = 0; m < width; ++m) {
           const std::size_t i = static_cast<std::size_t>(k) * width + m;
           const double y = targets[i];
-          if (std::isnan(y) || !wanted(use_[static_cast<std::size_t>(p)][i])) continue;
+          if (std::isnan(y)) continue;
+          const int gap = last[m] < 0 ? 0 : k - last[m] - 1;
+          last[m] = k;
+          if (k < piece.first || !wanted(use_[static_cast<std::size_t>(p)][i], gap)) continue;
           if (!known)
             infer::predict_measurement(model, moments.mean.data() + row_at(pass.moments, p, k, N),
                                        moments.covariance.data() + row_at(pass.moments, p, k, N * N),
@@ -328,7 +433,9 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
             e *= noise / left;
             variance = noise * noise / left;
           }
-          found[static_cast<std::size_t>(use)].add(m, block, e, variance, unit[m]);
+          const double state = std::max(variance - noise, std::numeric_limits<double>::min());
+          of_use.add(m, block, e, variance, unit[m], bridged && gap >= kLongGap ? gap : 0,
+                     std::log(bridged ? variance / state : noise / state));
         }
       }
     }
@@ -346,22 +453,29 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
     if (exactly) {
       infer::FilterPass pass = infer::run_pass(model, whole, {true, true, true}, team, name);
       infer::smooth_pass(pass, team, name);
-      add(pass, pass.moments.predicted, Use::Filter, [](char) { return true; }, false);
-      add(pass, pass.moments.smoothed, Use::Smooth, [](char) { return true; }, true);
+      add(pass, pass.moments.predicted, Use::Filter, [](char, int) { return true; });
+      add(pass, pass.moments.smoothed, Use::Smooth, [](char, int) { return true; }, true);
     }
     infer::FilterPass pass = infer::run_pass(model, shown, {true, true, true}, team, name);
     infer::smooth_pass(pass, team, name);
     if (!exactly) {
-      add(pass, pass.moments.predicted, Use::Filter, [](char use) { return use == 0; }, false);
-      add(pass, pass.moments.smoothed, Use::Smooth, [](char use) { return use == kSingle; }, false);
+      add(pass, pass.moments.predicted, Use::Filter, [](char use, int) { return use == 0; });
+      add(pass, pass.moments.smoothed, Use::Smooth, [](char use, int) { return use == kSingle; });
     }
-    add(pass, pass.moments.smoothed, Use::Gaps, [](char use) { return use == kRun; }, false);
-    add(pass, pass.moments.filtered, Use::Forecast, [](char use) { return use == kRun; }, false);
+    const auto hidden = [](char use, int gap) { return use == kRun && gap < kLongGap; };
+    const auto regained = [](char, int gap) { return gap >= kLongGap; };
+    add(pass, pass.moments.smoothed, Use::Gaps, hidden);
+    add(pass, pass.moments.filtered, Use::Forecast, hidden);
+    for (const Use use : {Use::Gaps, Use::Forecast})
+      add(pass, pass.moments.predicted, use, regained);
   } catch (const NumericalError&) {
     for (std::vector<double>& blocks : scores.blocks) blocks.assign(kBlocks, kNowhere);
     return scores;
   }
-  for (std::size_t u = 0; u < kUses; ++u) scores.blocks[u] = found[u].blocks();
+  for (std::size_t u = 0; u < kUses; ++u) {
+    scores.blocks[u] = found[u].blocks();
+    scores.leverage[u] = found[u].leverage();
+  }
   return scores;
 }
 

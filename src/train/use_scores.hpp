@@ -11,6 +11,7 @@
 #include "base/threads.hpp"
 #include "infer/scaled_data.hpp"
 #include "kalmia/fit.hpp"
+#include "model/model_spec.hpp"
 #include "train/training_data.hpp"
 
 namespace kalmia::train {
@@ -22,6 +23,9 @@ enum class Use {
   Gaps,      ///< from all outside the run of values that it is hidden with
   Forecast,  ///< from all before that run
 };
+// Gaps of the data's own are not where chance would have them (a receiver is indoors), so that
+// hidden runs say little of them. The first value after a long one does: predicted from all before
+// it, it counts for gaps and forecasts as much as all hidden runs.
 inline constexpr std::size_t kUses = 4;
 std::string_view use_name(Use use);
 
@@ -32,23 +36,39 @@ enum class LeftOut {
 };
 
 /// The losses of a model. With e the error of a prediction, v its variance, noise included, and
-/// u = e / v^1/2, the loss of a use is, for each channel, that of Gaussian errors whose common scale
-/// s is fitted,
+/// u = e / v^1/2, the loss of a use is, for each channel, the mean of two: that of Gaussian errors of
+/// these variances, whose common scale s is fitted, and that of errors of one size,
 ///
 ///   mean of log(v) / 2  +  log s,      s^2 = mean of min(u^2, (kMostDeviations s)^2),
+///   log of the root mean square of e,                                 cut off likewise,
 ///
-/// in the user's units, and the mean of that over channels. An outlier counts as an error of
+/// in the user's units, and the mean of that over channels. The first asks for small errors where
+/// the model is sure of itself, the second for few large ones. An outlier counts as an error of
 /// kMostDeviations, and a common factor of all variances, which calibration finds later, nothing.
 inline constexpr double kMostDeviations = 10;
 struct UseScores {
   /// What each block of neighbouring values adds to the loss of a use; empty: no value was
   /// predicted.
   std::array<std::vector<double>, kUses> blocks;
+  /// Of each use, by how much more than the loss the logarithm of the state's error moves. The loss
+  /// is that of y, of variance W + R, but the state's error has the variance W, in gaps and
+  /// forecasts, or W R / (W + R), where y is known: (W + R) / W, or R / W. In the mean.
+  std::array<double, kUses> leverage = {1, 1, 1, 1};
 
   double loss(Use use) const;
-  /// The mean over all uses that have values.
-  double loss() const;
 };
+
+/// What the loss of each use counts; 0: the use does not matter. With 1 for all, losses are those
+/// of what is measured.
+struct UseWeights {
+  std::array<double, kUses> of = {1, 1, 1, 1};
+};
+/// So that differences of losses are those of the logarithms of the states' errors, as a model has
+/// them; with a purpose, of that use alone.
+UseWeights weights_of(const UseScores& scores, model::Purpose purpose);
+
+/// The mean over all uses that have values.
+double mean_loss(const UseScores& scores, const UseWeights& weights = {});
 
 /// The difference of two losses, of models that were scored on the same values, and its standard
 /// error.
@@ -58,7 +78,7 @@ struct LossDifference {
 };
 LossDifference difference(const UseScores& a, const UseScores& b, Use use);
 /// Of the means over all uses.
-LossDifference difference(const UseScores& a, const UseScores& b);
+LossDifference difference(const UseScores& a, const UseScores& b, const UseWeights& weights = {});
 
 /// One model that was tried.
 struct TriedModel {
@@ -67,16 +87,17 @@ struct TriedModel {
   double penalty = 0;  ///< what is added to each loss: learned numbers over measured values
   bool kept = false;   ///< it became the best one
 
-  double loss() const { return scores.loss() + penalty; }
-  FitCandidate summary() const;
+  double loss(const UseWeights& weights = {}) const;
+  FitCandidate summary(const UseWeights& weights = {}) const;
 };
 
 /// Whether a model is better than a simpler one: by more than a standard error of the difference of
 /// their losses over all uses, penalties included, while no use is worse: by two standard errors,
 /// and by more than a small share of what is gained over all.
-bool is_better(const TriedModel& model, const TriedModel& simpler);
+bool is_better(const TriedModel& model, const TriedModel& simpler, const UseWeights& weights = {});
 /// The use that is clearly worse, if there is one.
-std::optional<Use> worse_use(const TriedModel& model, const TriedModel& simpler);
+std::optional<Use> worse_use(const TriedModel& model, const TriedModel& simpler,
+                             const UseWeights& weights = {});
 
 /// Steps that do not count: a filter has settled by then, and has seen a season twice.
 int settling_steps(double longest_period);
