@@ -16,12 +16,16 @@ namespace kalmia::model {
 /// within three steps, outliers stay in; where most values repeat, nothing is an outlier.
 ///
 /// `series`: the values of each, steps x channels, row by row; NaN = missing.
+enum class OutlierRule { Usual, Isolated };  ///< see isolated_outliers_missing
 void replace_outliers(std::size_t channel, std::size_t channels,
-                      std::span<std::vector<double>> series);
+                      std::span<std::vector<double>> series,
+                      OutlierRule rule = OutlierRule::Usual);
 
 /// The measurements of all series with the outliers of every channel replaced.
 Dataset without_outliers(Dataset data);
-/// The same with the outliers missing.
-Dataset outliers_missing(Dataset data);
+/// Those outliers missing that no motion explains: they are further from the median of the values
+/// around them than above, and by more than these are from each other, the furthest of them left
+/// out. The turning points of a signal that hardly moves at other times are none.
+Dataset isolated_outliers_missing(Dataset data);
 
 }  // namespace kalmia::model

@@ -121,6 +121,11 @@ BestStatic fit_best_static(const FitContext& fit, model::ModelDescription descri
   return best;
 }
 
+BestStatic as_found(const FitContext& fit, StaticResult found, const ScaledData& data) {
+  const double score = score_of(fit, found, data);
+  return {std::move(found), score, {}};
+}
+
 StaticResult joined(const model::ModelDescription& description,
                     const std::vector<StaticResult>& models) {
   const prior::Expert expert = model::expert_of(description);
@@ -135,6 +140,7 @@ StaticResult joined(const model::ModelDescription& description,
   whole.initial_e.assign(N, 0.0);
   whole.initial_L.assign(triangle, 0.0);
   whole.R.assign(M * M, 0.0);
+  whole.noise_floor.assign(M * M, 0.0);
   const auto at = [](std::size_t i, std::size_t j) {
     return static_cast<std::size_t>(
         lanes::triangle_index(static_cast<int>(i), static_cast<int>(j)));
@@ -158,13 +164,17 @@ StaticResult joined(const model::ModelDescription& description,
       put(one.initial_L.data(), whole.initial_L.data());
     }
     for (std::size_t i = 0; i < m; ++i)
-      for (std::size_t j = 0; j < m; ++j)
-        whole.R[(channel + i) * M + channel + j] =
-            one.R[i * m + j] * own.y_scale[i] / units.y_scale[channel + i] * own.y_scale[j] /
-            units.y_scale[channel + j];
+      for (std::size_t j = 0; j < m; ++j) {
+        const double unit = own.y_scale[i] / units.y_scale[channel + i] * own.y_scale[j] /
+                            units.y_scale[channel + j];
+        const std::size_t to = (channel + i) * M + channel + j;
+        whole.R[to] = unit * one.R[i * m + j];
+        whole.noise_floor[to] = unit * one.noise_floor[i * m + j];
+      }
     whole.description.theta.insert(whole.description.theta.end(), one.description.theta.begin(),
                                    one.description.theta.end());
     whole.free_parameters += one.free_parameters;
+    whole.training_loss += one.training_loss / static_cast<double>(models.size());
     state += n;
     channel += m;
   }

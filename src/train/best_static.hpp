@@ -34,11 +34,14 @@ BestStatic fit_best_static(const FitContext& fit, model::ModelDescription descri
                            const ScaledData& data, const StaticResult* from = nullptr,
                            Care care = Care::Full);
 
+/// A model as it is, with its score.
+BestStatic as_found(const FitContext& fit, StaticResult found, const ScaledData& data);
+
 /// The options of a static fit that is reported as that of `prior`.
 StaticOptions reporting_options(const FitContext& fit, const std::string& stage);
 
 /// What was found for some of the channels each, in the units of a model of all of them: one after
-/// the other, independent of each other.
+/// the other, independent of each other. The training loss is the mean of theirs.
 StaticResult joined(const model::ModelDescription& description,
                     const std::vector<StaticResult>& models);
 

@@ -130,7 +130,7 @@ Dataset one_channel(const Dataset& data, std::size_t channel, bool outliers) {
     to.y = column_of(from.y, data.y_names.size(), channel);
     if (!data.std_names.empty()) to.y_std = column_of(from.y_std, data.y_names.size(), channel);
   }
-  return outliers ? one : model::outliers_missing(std::move(one));
+  return outliers ? one : model::isolated_outliers_missing(std::move(one));
 }
 
 }  // namespace

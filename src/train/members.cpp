@@ -85,7 +85,7 @@ std::string worse_in_use(const TrainingContext& context, const model::LearnedMod
   if (!context.spec.model.searches()) return {};
   trained.set_gap_trust(find_gap_trust(trained, context.data, context.split, context.team));
   const UseData data(context.data, held_out_ranges(context.split),
-                     settling_steps(fixed.expert().longest_period), usual_runs(context.data));
+                     fixed.expert().longest_period, usual_runs(context.data));
   const TriedModel before{"static", data.score(fixed, LeftOut::Hidden, context.team)};
   const TriedModel after{"networks", data.score(trained, LeftOut::Hidden, context.team)};
   const UseWeights weights = weights_of(before.scores, context.spec.model.purpose);
@@ -140,13 +140,17 @@ bool better_in_use(const TrainingContext& of_trained, const model::LearnedModel<
   const auto before = fixed.alone<float>();
   const auto score = [&](const TrainingContext& context, const model::LearnedModel<float>& model) {
     const UseData data(context.data, held_out_ranges(context.split),
-                       settling_steps(before->expert().longest_period),
+                       before->expert().longest_period,
                        usual_runs(of_fixed.data));
     return TriedModel{"", data.score(model, LeftOut::Hidden, context.team)};
   };
-  const TriedModel simpler = score(of_fixed, *before);
-  return is_better(score(of_trained, trained), simpler,
-                   weights_of(simpler.scores, of_fixed.spec.model.purpose));
+  // Held-out data are few: a map of another kind has to be better beyond doubt.
+  constexpr double kBeyondDoubt = 2;
+  const TriedModel simpler = score(of_fixed, *before), other = score(of_trained, trained);
+  const UseWeights weights = weights_of(simpler.scores, of_fixed.spec.model.purpose);
+  return is_better(other, simpler, weights) &&
+         simpler.loss(weights) - other.loss(weights) >
+             kBeyondDoubt * difference(other.scores, simpler.scores, weights).error;
 }
 
 double mixture_held_out_loss(std::span<const Member> members, const ScaledData& data,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "kalmia/error.hpp"
@@ -11,6 +12,7 @@
 #include "prior/parts_text.hpp"
 #include "train/first_description.hpp"
 #include "train/period_finder.hpp"
+#include "train/use_tuning.hpp"
 
 namespace kalmia::train {
 namespace {
@@ -20,6 +22,9 @@ using prior::PartKind;
 
 constexpr std::size_t kMostPeriods = 3;
 constexpr int kMostAdded = 3;
+// So many sums are tuned, if their loss is no larger than the best one's by more than this.
+constexpr std::size_t kMostTuned = 4;
+constexpr double kNearlyAsGood = 0.15;
 // Networks are trained on top of a later single part if it predicts better by this.
 constexpr double kPredictsBetter = 5e-3;
 constexpr int kHarmonics = 3;
@@ -27,6 +32,9 @@ constexpr int kManyHarmonics = 8;
 // Searches among many sums need not end at the last digit.
 constexpr double kTolerance = 1e-5;
 constexpr int kIterations = 60;
+// A sum is fitted twice, the second time from where derivatives hardly change: likelihoods of
+// trends have two maxima, one that follows every bend and one that sees the whole.
+constexpr double kSlow = 0.02;
 // Sums of more states than this are fitted to fewer steps, but not to fewer than that.
 constexpr double kManyStates = 6;
 constexpr int kFewestSteps = 1 << 11;
@@ -83,15 +91,16 @@ class Search {
         most_steps_(most_steps),
         periods_(find_periods(fit.data.training(), 0, fit.data.drive().dt, kMostPeriods)),
         data_(scaled()),
-        scored_(data_, all_steps(), settling_steps(longest_period()), runs) {}
+        scored_(data_, all_steps(), longest_period(), runs) {}
 
   FoundSum run() {
     try_singles();
     if (!best_) throw NumericalError("no sum of parts has a likelihood on these data");
     for (int added = 0; added < kMostAdded; ++added)
       if (!try_all(additions())) break;
-    if (fitted_[*best_].parts.size() > 1) try_all(replacements());
+    if (fitted_[*best_].parts.size() > 1) try_all(replacements(), true);
     try_all(finer_seasons());
+    try_tuned();
     const std::size_t predictor = best_predictor();
     FoundSum found;
     found.parts = fitted_[*best_].parts;
@@ -135,9 +144,10 @@ class Search {
   // begin.
   StaticResult beginning(const model::ModelDescription& description,
                          const std::vector<Part>& wanted) const {
-    const Fitted& best = fitted_[*best_];
     StaticResult start =
         begin_static(description, fit_.channels, fit_.noise, data_, fit_.split().training);
+    if (!best_) return start;
+    const Fitted& best = fitted_[*best_];
     start.R = best.result.R;
     start.description.theta = model::expert_of(description).theta();
     PartPlace to;
@@ -155,6 +165,14 @@ class Search {
     return start;
   }
 
+  static FitProgress progress_of(const std::string& text) {
+    FitProgress now;
+    now.stage = "search " + text;
+    now.held_out = now.best_held_out = std::numeric_limits<double>::quiet_NaN();
+    now.seconds_left = std::numeric_limits<double>::quiet_NaN();
+    return now;
+  }
+
   // Fits a sum and scores it; false if it has no likelihood.
   bool try_sum(const std::vector<Part>& parts) {
     const prior::ExpertSpec spec = fit_.spec.model.expert(parts);
@@ -166,31 +184,51 @@ class Search {
     options.value_tolerance = kTolerance;
     options.max_iterations = kIterations;
     options.go_on = [&](int iteration, int most, double loss) {
-      FitProgress now;
-      now.stage = "search " + text;
+      FitProgress now = progress_of(text);
       now.update = iteration;
       now.updates = most;
       now.loss = loss;
-      now.held_out = now.best_held_out = std::numeric_limits<double>::quiet_NaN();
-      now.seconds_left = std::numeric_limits<double>::quiet_NaN();
       return fit_.report(now);
     };
-    try {
-      const model::ModelDescription description = first_description(fit_, spec);
-      std::optional<StaticResult> start;
-      if (best_) start = beginning(description, parts);
-      if (start) options.from = &*start;
-      StaticResult fitted = fit_static(description, fit_.channels, fit_.noise,
-                                       data_, fit_.split().training, fit_.team, options);
-      UseScores scores = scored_.score(*fitted.alone<float>(), LeftOut::Exactly, fit_.team);
-      const double penalty = fitted.free_parameters / fit_.holdout.values;
-      if (!std::isfinite(mean_loss(scores))) return false;
-      tried_.push_back({text, std::move(scores), penalty, false});
-      fitted_.push_back({parts, std::move(fitted)});
-      return true;
-    } catch (const NumericalError&) {
-      return false;
+    std::optional<TriedModel> tried;
+    Fitted best{parts, {}};
+    const model::ModelDescription description = first_description(fit_, spec);
+    for (const double slow : {1.0, kSlow}) {
+      try {
+        StaticResult start = beginning(description, parts);
+        if (slow != 1 && !slow_down(slow, start)) break;
+        options.from = &start;
+        StaticResult fitted = fit_static(description, fit_.channels, fit_.noise, data_,
+                                         fit_.split().training, fit_.team, options);
+        TriedModel now{text, scored_.score(*fitted.alone<float>(), LeftOut::Exactly, fit_.team),
+                       fitted.free_parameters / fit_.holdout.values, false};
+        if (!std::isfinite(now.loss()) || (tried && !(now.loss(weights_) < tried->loss(weights_))))
+          continue;
+        tried = std::move(now);
+        best.result = std::move(fitted);
+      } catch (const NumericalError&) {
+        continue;
+      }
     }
+    if (!tried) return false;
+    tried_.push_back(std::move(*tried));
+    fitted_.push_back(std::move(best));
+    return true;
+  }
+
+  // The highest derivative of each part hardly changes; false if there is none.
+  static bool slow_down(double factor, StaticResult& start) {
+    const prior::Expert expert = model::expert_of(start.description);
+    bool any = false;
+    for (std::size_t n = 0; n < expert.states.size(); ++n) {
+      const int derivative = expert.states[n].derivative;
+      const bool highest =
+          n + 1 == expert.states.size() || expert.states[n + 1].derivative <= derivative;
+      if (derivative < 1 || !highest) continue;
+      scale_process_noise(static_cast<int>(n), factor, start);
+      any = true;
+    }
+    return any;
   }
 
   void keep(std::size_t index) {
@@ -198,19 +236,62 @@ class Search {
     tried_[index].kept = true;
   }
 
-  // Tries sums, and keeps the best of those that are better than what there is. Returns whether one
-  // was.
-  bool try_all(const std::vector<std::vector<Part>>& sums) {
+  // Tries sums, and keeps the best of those that are better than what there is; `as_simple`: which is
+  // no simpler. Returns whether one was.
+  bool try_all(const std::vector<std::vector<Part>>& sums, bool as_simple = false) {
+    const auto is_better_one = [&](const TriedModel& model, const TriedModel& than) {
+      return as_simple ? is_better_over_all(model, than, weights_)
+                       : is_better(model, than, weights_);
+    };
     std::optional<std::size_t> better;
     for (const std::vector<Part>& parts : sums) {
       if (!try_sum(parts)) continue;
       const std::size_t now = tried_.size() - 1;
-      if (is_better(tried_[now], tried_[*best_], weights_) &&
+      if (is_better_one(tried_[now], tried_[*best_]) &&
           (!better || tried_[now].loss(weights_) < tried_[*better].loss(weights_)))
         better = now;
     }
     if (better) keep(*better);
     return better.has_value();
+  }
+
+  // The best sums with their noise tuned: one that predicts well may only lack the right noise.
+  void try_tuned() {
+    std::vector<std::size_t> order(tried_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) {
+      return i == *best_ ? -std::numeric_limits<double>::infinity() : tried_[i].loss(weights_);
+    });
+    order.resize(std::min(order.size(), kMostTuned));
+    const std::size_t before = *best_;
+    const double allowed = tried_[before].loss(weights_) + kNearlyAsGood;
+    std::optional<std::size_t> better;
+    for (const std::size_t i : order) {
+      if (fit_.report.stopped() || tried_[i].loss(weights_) > allowed) break;
+      add_tuned(i);
+      const std::size_t now = tried_.size() - 1;
+      if (is_better_over_all(tried_[now], tried_[before], weights_) &&
+          (!better || tried_[now].loss(weights_) < tried_[*better].loss(weights_)))
+        better = now;
+    }
+    if (better) keep(*better);
+  }
+
+  void add_tuned(std::size_t which) {
+    const std::string text = tried_[which].what + ", tuned";
+    int scores = 0;
+    const auto go_on = [&] {
+      FitProgress now = progress_of(text);
+      now.update = ++scores;
+      return fit_.report(now);
+    };
+    Fitted tuned = fitted_[which];
+    tuned.result = tuned_for_use(tuned.result, scored_, weights_, fit_.noise.learned(), fit_.team,
+                                 go_on);
+    tried_.push_back({text,
+                      scored_.score(*tuned.result.alone<float>(), LeftOut::Exactly, fit_.team),
+                      tried_[which].penalty, false});
+    fitted_.push_back(std::move(tuned));
   }
 
   // The best single part; of those that are as good as far as the data tell, the simplest.

@@ -20,8 +20,9 @@ struct FoundSum {
 };
 
 /// Searches the parts of the only channel of `channel`: single ones first; then one is added or
-/// replaced at a time, as long as the sum becomes better. Sums are fitted to at most `most_steps`
-/// steps, and scored with `runs` (UseData). Throws NumericalError if none could be.
+/// replaced at a time, as long as the sum becomes better; the noise of the best is tuned for use
+/// (use_tuning.hpp). Sums are fitted to at most `most_steps` steps, and scored with `runs`
+/// (UseData). Throws NumericalError if none could be.
 FoundSum search_parts(const FitContext& channel, int most_steps, const std::vector<int>& runs);
 
 }  // namespace kalmia::train

@@ -10,9 +10,11 @@
 namespace kalmia::train {
 namespace {
 
-// Shorter series, and fewer cycles, show no period.
+// Shorter series, and fewer cycles, show no period: a track or a level that wanders has such bumps,
+// too. Where dates speak for a period of the calendar, fewer are enough.
 constexpr std::size_t kFewestSteps = 48;
-constexpr double kFewestCycles = 6;
+constexpr double kFewestCycles = 10;
+constexpr double kFewestDatedCycles = 4;
 constexpr double kShortestPeriod = 2.5;
 // A grid of usual steps is at most this much longer than the series.
 constexpr double kSparsest = 8;
@@ -78,9 +80,10 @@ struct Peak {
 
 // Peaks that stand out, the highest first. A peak is as wide as Hann's taper makes it: two
 // ordinates of the series on either side, `padding` times as many of the padded one.
-std::vector<Peak> peaks_of(const std::vector<double>& power, double size, double steps) {
+std::vector<Peak> peaks_of(const std::vector<double>& power, double size, double steps,
+                           double fewest_cycles) {
   const auto reach = static_cast<std::size_t>(std::ceil(2.5 * size / steps));
-  const auto lowest = static_cast<std::size_t>(std::ceil(kFewestCycles * size / steps));
+  const auto lowest = static_cast<std::size_t>(std::ceil(fewest_cycles * size / steps));
   const auto highest = std::min(power.size() - 1, static_cast<std::size_t>(size / kShortestPeriod));
   const double limit = (std::log(steps / 2) + kRare) / kMedian;
   std::vector<Peak> peaks;
@@ -107,14 +110,18 @@ std::vector<Peak> peaks_of(const std::vector<double>& power, double size, double
   return peaks;
 }
 
+// The calendar's period that a period is, as far as the series can tell; 0: none.
+double of_calendar(double period, double steps, double dt) {
+  for (const double seconds : kCalendar)
+    if (seconds / dt > kShortestPeriod && std::abs(1 / period - dt / seconds) < 0.5 / steps)
+      return seconds / dt;
+  return 0;
+}
+
 // The period that is meant: one of the calendar's, a whole number of steps, or as it is.
-double rounded(double period, double steps, const Dataset& data, double dt) {
-  const auto same = [&](double other) {
-    return std::abs(1 / period - 1 / other) < 0.5 / steps;
-  };
-  if (data.time_kind == TimeKind::Date)
-    for (const double seconds : kCalendar)
-      if (seconds / dt > kShortestPeriod && same(seconds / dt)) return seconds / dt;
+double rounded(double period, double steps, bool dates, double dt) {
+  const double known = dates ? of_calendar(period, steps, dt) : 0;
+  if (known > 0) return known;
   const double whole = std::round(period);
   return std::abs(1 / period - 1 / whole) < 0.25 / steps ? whole : period;
 }
@@ -133,8 +140,13 @@ std::vector<double> find_periods(const Dataset& data, std::size_t channel, doubl
   std::size_t size = 1;
   while (size < 2 * longest.size()) size *= 2;
   remove_line(longest);
-  const std::vector<Peak> peaks = peaks_of(power_of(std::move(longest), size),
-                                           static_cast<double>(size), steps);
+  const bool dates = data.time_kind == TimeKind::Date;
+  std::vector<Peak> peaks =
+      peaks_of(power_of(std::move(longest), size), static_cast<double>(size), steps,
+               dates ? kFewestDatedCycles : kFewestCycles);
+  std::erase_if(peaks, [&](const Peak& peak) {
+    return peak.frequency * steps < kFewestCycles && of_calendar(1 / peak.frequency, steps, dt) == 0;
+  });
   std::vector<double> periods;
   const auto is_harmonic = [&](double frequency, double of) {
     const double times = std::round(frequency / of);
@@ -146,9 +158,9 @@ std::vector<double> find_periods(const Dataset& data, std::size_t channel, doubl
     double frequency = peak.frequency;
     for (const Peak& other : peaks)
       if (other.frequency < frequency && other.height > 0.1 * peak.height &&
-          is_harmonic(peak.frequency, other.frequency) && peak.frequency * steps > 6)
+          is_harmonic(peak.frequency, other.frequency) && peak.frequency * steps > kFewestCycles)
         frequency = other.frequency;
-    const double period = rounded(1 / frequency, steps, data, dt);
+    const double period = rounded(1 / frequency, steps, dates, dt);
     if (std::ranges::none_of(periods, [&](double known) {
           return is_harmonic(frequency, 1 / known) || is_harmonic(1 / known, frequency);
         }))

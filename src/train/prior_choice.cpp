@@ -13,6 +13,7 @@
 #include "train/first_description.hpp"
 #include "train/part_search.hpp"
 #include "train/state_climate.hpp"
+#include "train/tails.hpp"
 #include "train/use_scores.hpp"
 
 namespace kalmia::train {
@@ -66,7 +67,19 @@ ChosenPrior fitted(const FitContext& fit, const prior::ExpertSpec& spec,
   return chosen;
 }
 
-// The same of a sum, from what was found for its channels.
+// A sum of what was found for its channels, as it was found.
+ChosenPrior taken_from(const FitContext& fit, const prior::ExpertSpec& spec,
+                       const std::vector<StaticResult>& channels) {
+  const model::ModelDescription description = first_description(fit, spec);
+  ChosenPrior chosen;
+  chosen.data = scaled(fit, description);
+  BestStatic found = as_found(fit, joined(description, channels), *chosen.data);
+  chosen.fitted = std::move(found.fitted);
+  chosen.score = found.score;
+  return chosen;
+}
+
+// The same, fitted once more to all channels together.
 ChosenPrior fitted_from(const FitContext& fit, const prior::ExpertSpec& spec,
                         const std::vector<StaticResult>& channels) {
   const StaticResult start = joined(first_description(fit, spec), channels);
@@ -102,7 +115,7 @@ TriedModel scored(const FitContext& fit, const ChosenPrior& chosen, const std::s
   for (int s = 0; s < chosen.data->series_count(); ++s) all.push_back(chosen.data->series(s));
   const model::ModelDescription& description = chosen.fitted.description;
   const ScaledData to_predict(targets, description.units, description.dt);
-  const UseData data(*chosen.data, all, settling_steps(period), usual_runs(*chosen.data),
+  const UseData data(*chosen.data, all, period, usual_runs(*chosen.data),
                      &to_predict);
   return {what, data.score(*chosen.fitted.alone<float>(), LeftOut::Exactly, fit.team),
           chosen.fitted.free_parameters / fit.holdout.values, false};
@@ -181,12 +194,29 @@ ChosenPrior searched_sum(const FitContext& fit, bool& outliers) {
     models.push_back(std::move(found.fitted));
     predictor_models.push_back(std::move(found.predictor_fitted));
   }
-  ChosenPrior chosen = fitted_from(fit, fit.spec.model.expert(parts), models);
+  ChosenPrior chosen = taken_from(fit, fit.spec.model.expert(parts), models);
   chosen.search = std::move(search);
   if (parts != predictors && fit.spec.model.networks.any() && !fit.little_data())
     chosen.predictor = std::make_unique<ChosenPrior>(
-        fitted_from(fit, fit.spec.model.expert(predictors), predictor_models));
+        taken_from(fit, fit.spec.model.expert(predictors), predictor_models));
   return chosen;
+}
+
+// Whether the noise of channels may be correlated, which they did not know that were searched one
+// by one.
+bool may_be_correlated(const FitContext& fit, const ChosenPrior& chosen) {
+  return fit.channels.size() > 1 &&
+         chosen.fitted.description.prior.kind == prior::PriorKind::Sum &&
+         model::expert_of(chosen.fitted.description).state_dim() <= kMostCorrelated;
+}
+
+void try_together(const FitContext& fit, const Dataset& targets, TriedModel& best,
+                  ChosenPrior& chosen) {
+  try {
+    ChosenPrior other = fitted_from(fit, chosen.fitted.description.prior, {chosen.fitted});
+    take_better(fit, std::move(other), best.what + ", fitted together", targets, best, chosen);
+  } catch (const NumericalError&) {
+  }
 }
 
 // Whether polynomials may be added to the map of a model.
@@ -240,17 +270,24 @@ void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& b
   best.scores = std::move(tried.scores);
 }
 
+// Student's t with the degrees of freedom that the whole data ask for, outliers among them; all
+// else as it was found without them.
 void try_tails(const FitContext& fit, const Dataset& targets, TriedModel& best,
                ChosenPrior& chosen) {
   FitSpec heavy = fit.spec;
   heavy.model.tails = model::LearnedTails{};
   const FitContext robust(fit.data, heavy, fit.data_options, fit.team, fit.report);
-  const prior::ExpertSpec spec = chosen.fitted.description.prior;
-  const std::string what = best.what + ", heavy tails";
   try {
-    ChosenPrior other = spec.degree <= 1 ? fitted_from(robust, spec, {chosen.fitted})
-                                         : fitted(robust, spec);
-    take_better(fit, std::move(other), what, targets, best, chosen);
+    const double degrees_of_freedom =
+        fit_tails(*chosen.fitted.alone<float>(), *chosen.data, fit.split().training, fit.team);
+    ChosenPrior other;
+    other.data = scaled(robust, chosen.fitted.description);
+    BestStatic found = as_found(
+        robust, with_tails(chosen.fitted, degrees_of_freedom, robust.channels, fit.noise),
+        *other.data);
+    other.fitted = std::move(found.fitted);
+    other.score = found.score;
+    take_better(fit, std::move(other), best.what + ", heavy tails", targets, best, chosen);
   } catch (const NumericalError&) {
   }
 }
@@ -264,13 +301,16 @@ ChosenPrior choose_prior(const FitContext& fit) {
   ChosenPrior chosen = automatic && spec.searches() ? searched_sum(fit, outliers)
                                                     : best_predictor(fit, candidates_of(fit));
   chosen.automatic = automatic;
-  if (spec.searches() && (outliers || may_depart(fit, chosen)) && !fit.report.stopped()) {
+  const bool together = automatic && may_be_correlated(fit, chosen);
+  if (spec.searches() && (outliers || together || may_depart(fit, chosen)) &&
+      !fit.report.stopped()) {
     Dataset targets = fit.data.all();
-    if (outliers) targets = model::outliers_missing(std::move(targets));
+    if (outliers) targets = model::isolated_outliers_missing(std::move(targets));
     TriedModel best = scored(
         fit, chosen, prior::prior_text(chosen.fitted.description.prior, step_length(fit)), targets);
     best.kept = true;
     chosen.search.push_back(best.summary());
+    if (together && !outliers) try_together(fit, targets, best, chosen);
     if (may_depart(fit, chosen)) try_departures(fit, targets, best, chosen);
     if (outliers) try_tails(fit, targets, best, chosen);
   }

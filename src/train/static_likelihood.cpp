@@ -11,8 +11,6 @@
 namespace kalmia::train {
 namespace {
 
-// Up to this many states the process noise may correlate them all; beyond, it is diagonal.
-constexpr int kMostCorrelated = 16;
 // A variable beyond this has left the range in which the likelihood can be computed.
 constexpr double kFurthest = 1e6;
 // Steps that a filter may take to find the state.

@@ -11,6 +11,9 @@
 
 namespace kalmia::train {
 
+/// Up to this many states the process noise may correlate those of different channels.
+inline constexpr int kMostCorrelated = 16;
+
 /// What is learned of the expert's constants: its parameters without regularisation.
 enum class Constants { Learned, Held };
 

@@ -337,6 +337,17 @@ StaticResult begin_static(const model::ModelDescription& description,
                         noise_ceiling(data, training, full, description.tails > 0).R);
 }
 
+StaticResult with_tails(StaticResult fitted, double degrees_of_freedom,
+                        const std::vector<model::ChannelStatistics>& channels,
+                        const model::NoiseSpec& noise) {
+  fitted.description.tails = degrees_of_freedom;
+  const std::vector<double> ceiling(fitted.R.size(), 0.0);
+  const StaticResult start = starting_point(fitted.description, channels, noise, ceiling);
+  add_noise(robust_floor(start, fitted.R, channels),
+            std::span(fitted.output).last(fitted.initial_L.size()));
+  return fitted;
+}
+
 StaticResult fit_static(const model::ModelDescription& description,
                         const std::vector<model::ChannelStatistics>& channels,
                         const model::NoiseSpec& noise, const ScaledData& data,

@@ -62,6 +62,12 @@ StaticResult begin_static(const model::ModelDescription& description,
                           const model::NoiseSpec& noise, const ScaledData& data,
                           const std::vector<StepRange>& training);
 
+/// A model for Gaussian noise under Student's t: R is the scale of its core, as it was, and some
+/// process noise keeps a filter that has lost its way from staying lost.
+StaticResult with_tails(StaticResult fitted, double degrees_of_freedom,
+                        const std::vector<model::ChannelStatistics>& channels,
+                        const model::NoiseSpec& noise);
+
 /// Fits the static model of `description` (whose network sizes do not matter) to the training
 /// stretches. Throws NumericalError if the likelihood is not finite from the start.
 StaticResult fit_static(const model::ModelDescription& description,

@@ -18,9 +18,13 @@ using kalman::row_at;
 constexpr double kNowhere = std::numeric_limits<double>::infinity();
 // More steps than this would hardly change a choice.
 constexpr int kMostSteps = 1 << 14;
-// Of long data, pieces of so many steps, or of this many times the steps that do not count.
-constexpr int kScoredPiece = 2048;
-constexpr int kPiecePerSettling = 6;
+// A pass costs little more for several pieces side by side than for one: series are cut into about
+// so many, but into none that is shorter than this, than so many hidden runs, or than so many times
+// the steps before it from which its state is found.
+constexpr int kPieces = 16;
+constexpr int kShortestPiece = 128;
+constexpr int kPiecePerRun = 4;
+constexpr int kPiecePerSettling = 2;
 constexpr int kBlocks = 40;
 // Single values that are hidden in a row of runs, and how many values after a hidden run of r are
 // shown.
@@ -32,7 +36,7 @@ constexpr int kFewestShown = 8;
 constexpr int kUsualRuns[] = {4, 12, 36};
 constexpr std::size_t kFewGaps = 5;
 constexpr int kFewMissing = 10;
-// A run is no longer than this share of a piece.
+// A run is no longer than this share of the longest stretch.
 constexpr double kLongestRun = 0.15;
 // The share of the noise that a smoothed value's variance stays below: rounding leaves no more of it.
 constexpr double kMostKnown = 1 - 1e-9;
@@ -44,10 +48,15 @@ constexpr double kLeastHarm = 5e-3;
 constexpr double kClearlyWorse = 2;
 constexpr double kHarmOfGain = 0.1;
 
-constexpr char kSingle = 1, kRun = 2;
+constexpr char kSingle = 1, kRun = 2, kAhead = 3;
+// Forecasts are also made over longer runs: as far as the longest period, or this many steps, if
+// that is no more than this share of the longest stretch.
+constexpr int kUsualAhead = 48;
+constexpr double kLongestAhead = 0.15;
 // Gaps of the data's own that are as long as this say more of long gaps than hidden runs do: values
 // are not missing by chance.
 constexpr int kLongGap = 8;
+constexpr double kManyGaps = 10;
 
 // The lengths of the gaps of one channel of a series.
 void add_gaps(const infer::SeriesView& piece, int M, int m, std::vector<int>& gaps) {
@@ -59,19 +68,29 @@ void add_gaps(const infer::SeriesView& piece, int M, int m, std::vector<int>& ga
   }
 }
 
-// What is hidden, over and over: single values, then runs.
-std::vector<char> hiding_cycle(const std::vector<int>& runs) {
+// What is hidden, over and over: single values, then runs, then a run of `ahead` steps for forecasts
+// alone (0: none).
+std::vector<char> hiding_cycle(const std::vector<int>& runs, int ahead) {
   std::vector<char> cycle;
   for (int i = 0; i < kSingles; ++i) {
     cycle.insert(cycle.end(), kShownAfterSingle, 0);
     cycle.push_back(kSingle);
   }
-  for (const int run : runs) {
+  const auto add = [&](int run, char use) {
     cycle.insert(cycle.end(),
                  static_cast<std::size_t>(std::max(kFewestShown, kShownPerHidden * run)), 0);
-    cycle.insert(cycle.end(), static_cast<std::size_t>(run), kRun);
-  }
+    cycle.insert(cycle.end(), static_cast<std::size_t>(run), use);
+  };
+  for (const int run : runs) add(run, kRun);
+  if (ahead > 0) add(ahead, kAhead);
   return cycle;
+}
+
+// Steps that do not count: a filter has settled by then, and has seen a season twice.
+int settling_steps(double longest_period) {
+  constexpr double kPeriods = 2, kMost = 2048;
+  return static_cast<int>(
+      std::clamp(kPeriods * longest_period, static_cast<double>(kSettling), kMost));
 }
 
 // Predictions of values of one use.
@@ -130,15 +149,18 @@ class Predictions {
            std::log(scale) / 2;
   }
 
-  // What each value counts: those after gaps of the data's own together as much as all others, each
-  // by the length of its gap.
+  // What each value counts: many of those after gaps of the data's own together as much as all
+  // others, few of them less, each by the length of its gap.
   static std::vector<double> shares(const std::vector<Value>& values) {
-    double lengths = 0, others = 0;
-    for (const Value& each : values) each.gap > 0 ? lengths += each.gap : others += 1;
-    const double half = lengths > 0 && others > 0 ? 0.5 : 1;
+    double lengths = 0, gaps = 0, others = 0;
+    for (const Value& each : values) {
+      lengths += each.gap;
+      (each.gap > 0 ? gaps : others) += 1;
+    }
+    const double of_gaps = others > 0 ? 0.5 * gaps / (gaps + kManyGaps) : 1;
     std::vector<double> share;
     for (const Value& each : values)
-      share.push_back(half * (each.gap > 0 ? each.gap / lengths : 1 / others));
+      share.push_back(each.gap > 0 ? of_gaps * each.gap / lengths : (1 - of_gaps) / others);
     return share;
   }
 
@@ -300,16 +322,14 @@ std::optional<Use> worse_use(const TriedModel& model, const TriedModel& simpler,
   return {};
 }
 
-bool is_better(const TriedModel& model, const TriedModel& simpler, const UseWeights& weights) {
-  const double gain = simpler.loss(weights) - model.loss(weights);
-  const double error = difference(model.scores, simpler.scores, weights).error;
-  return gain > std::max(error, kLeastGain) && !worse_use(model, simpler, weights);
+bool is_better_over_all(const TriedModel& model, const TriedModel& other,
+                        const UseWeights& weights) {
+  const double gain = other.loss(weights) - model.loss(weights);
+  return gain > std::max(difference(model.scores, other.scores, weights).error, kLeastGain);
 }
 
-int settling_steps(double longest_period) {
-  constexpr double kPeriods = 2, kMost = 2048;
-  return static_cast<int>(
-      std::clamp(kPeriods * longest_period, static_cast<double>(kSettling), kMost));
+bool is_better(const TriedModel& model, const TriedModel& simpler, const UseWeights& weights) {
+  return is_better_over_all(model, simpler, weights) && !worse_use(model, simpler, weights);
 }
 
 std::vector<int> usual_runs(const ScaledData& data) {
@@ -346,44 +366,64 @@ std::vector<StepRange> held_out_ranges(const Split& split) {
   return ranges;
 }
 
-UseData::UseData(const ScaledData& data, const std::vector<StepRange>& stretches, int settling,
-                 std::vector<int> runs, const ScaledData* targets)
+UseData::UseData(const ScaledData& data, const std::vector<StepRange>& stretches,
+                 double longest_period, std::vector<int> runs, const ScaledData* targets)
     : data_(data), targets_(targets == nullptr ? data : *targets) {
-  const int longest = std::max(kScoredPiece, kPiecePerSettling * settling);
-  std::vector<StepRange> all;
-  int steps = 0;
-  for (const StepRange& stretch : stretches)
-    for (int from = stretch.begin; from < stretch.end; from += longest) {
-      all.push_back({stretch.series, from, std::min(stretch.end, from + longest)});
-      steps += all.back().steps();
-    }
-  const std::size_t every = static_cast<std::size_t>(std::max(1, (steps + kMostSteps - 1) / kMostSteps));
-  int longest_piece = 0;
-  const int M = data.meas_dim();
-  for (std::size_t i = 0; i < all.size(); i += every) {
-    pieces_.push_back({all[i], std::min(settling, all[i].steps() / 3), 0});
-    steps_ += all[i].steps();
-    longest_piece = std::max(longest_piece, all[i].steps());
+  int steps = 0, longest = 0;
+  for (const StepRange& stretch : stretches) {
+    steps += stretch.steps();
+    longest = std::max(longest, stretch.steps());
   }
   for (int& run : runs)
-    run = std::clamp(run, 2, std::max(2, static_cast<int>(kLongestRun * longest_piece)));
+    run = std::clamp(run, 2, std::max(2, static_cast<int>(kLongestRun * longest)));
   std::ranges::sort(runs);
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  const int ahead = static_cast<int>(std::min(std::max(longest_period, double{kUsualAhead}),
+                                              kLongestAhead * longest));
+  const bool further = ahead > runs.back();
+  cut_up(stretches, std::min(steps, kMostSteps) / kPieces, settling_steps(longest_period),
+         further ? ahead : runs.back());
+  hide(hiding_cycle(runs, further ? ahead : 0));
+}
 
-  // Channels are hidden at different times.
-  const std::vector<char> cycle = hiding_cycle(runs);
-  std::size_t step = 0;
+void UseData::cut_up(const std::vector<StepRange>& stretches, int length, int settling,
+                     int longest_run) {
+  length = std::max({length, kShortestPiece, kPiecePerRun * longest_run,
+                     kPiecePerSettling * settling});
+  std::vector<Piece> all;
+  int steps = 0;
+  for (const StepRange& stretch : stretches) {
+    const int first = stretch.begin + std::min(settling, stretch.steps() / 3);
+    for (int from = first; from < stretch.end; from += length) {
+      const int end = std::min(stretch.end, from + length);
+      const int begin = std::max(stretch.begin, from - settling);
+      const int seen = std::min(stretch.end, end + settling + longest_run);
+      all.push_back({{stretch.series, begin, seen}, from - begin, end - begin, 0});
+      steps += end - from;
+    }
+  }
+  const int every = std::max(1, (steps + kMostSteps - 1) / kMostSteps);
+  for (std::size_t i = 0; i < all.size(); i += static_cast<std::size_t>(every)) {
+    pieces_.push_back(all[i]);
+    pieces_.back().counted_before = steps_;
+    steps_ += all[i].end - all[i].first;
+  }
+}
+
+// Channels are hidden at different times; a step in two pieces is hidden in both.
+void UseData::hide(const std::vector<char>& cycle) {
+  const auto M = static_cast<std::size_t>(data_.meas_dim());
   for (const Piece& piece : pieces_) {
-    const infer::SeriesView view = data.view(piece.steps);
-    std::vector<double>& y = hidden_.emplace_back(view.y, view.y + static_cast<std::ptrdiff_t>(view.steps) * M);
+    const infer::SeriesView view = data_.view(piece.steps);
+    std::vector<double>& y =
+        hidden_.emplace_back(view.y, view.y + static_cast<std::size_t>(view.steps) * M);
     std::vector<char>& use = use_.emplace_back(y.size(), 0);
-    for (std::size_t k = 0; k < static_cast<std::size_t>(view.steps); ++k, ++step)
-      for (std::size_t m = 0; m < static_cast<std::size_t>(M); ++m) {
-        const std::size_t phase = m * cycle.size() / static_cast<std::size_t>(M);
-        const std::size_t i = k * static_cast<std::size_t>(M) + m;
-        use[i] = cycle[(step + phase) % cycle.size()];
-        if (use[i] != 0) y[i] = std::numeric_limits<double>::quiet_NaN();
-      }
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const std::size_t step = static_cast<std::size_t>(piece.steps.begin) + i / M;
+      const std::size_t phase = i % M * cycle.size() / M;
+      use[i] = cycle[(step + phase) % cycle.size()];
+      if (use[i] != 0) y[i] = std::numeric_limits<double>::quiet_NaN();
+    }
   }
 }
 
@@ -398,20 +438,21 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
                                        Predictions(width)};
   std::vector<double> mean(width), S(width * width);
 
-  // Adds y - h(x) of the steps of a pass; `wanted` says of a value, by its place in `use_` and the
-  // length of the gap that it comes after, whether it is to be predicted.
-  const auto add = [&](const infer::FilterPass& pass, const Moments& moments, Use use, auto&& wanted,
-                       bool exactly = false) {
+  // Adds y - h(x) of the steps of a pass, whose pieces begin at number `begin` of it; `wanted` says
+  // of a value, by its place in `use_` and the length of the gap that it comes after, whether it is
+  // to be predicted.
+  const auto add = [&](const infer::FilterPass& pass, int begin, const Moments& moments, Use use,
+                       auto&& wanted, bool exactly = false) {
     Predictions& of_use = found[static_cast<std::size_t>(use)];
     const bool bridged = use == Use::Gaps || use == Use::Forecast;
-    int step = 0;
-    for (int p = 0; p < pass.moments.series; ++p) {
+    for (int p = 0; p < static_cast<int>(pieces_.size()); ++p) {
       const Piece& piece = pieces_[static_cast<std::size_t>(p)];
       const infer::SeriesView whole = data_.view(piece.steps);
       const double* targets = targets_.at(piece.steps.series, piece.steps.begin);
       std::vector<int> last(width, -1);  // step of the last value of a channel
-      for (int k = 0; k < whole.steps; ++k, ++step) {
-        const int block = static_cast<int>(static_cast<std::int64_t>(step) * kBlocks / steps_);
+      for (int k = 0; k < piece.end; ++k) {
+        const std::int64_t counted = piece.counted_before + std::max(0, k - piece.first);
+        const int block = static_cast<int>(counted * kBlocks / steps_);
         bool known = false;
         for (std::size_t m = 0; m < width; ++m) {
           const std::size_t i = static_cast<std::size_t>(k) * width + m;
@@ -421,8 +462,9 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
           last[m] = k;
           if (k < piece.first || !wanted(use_[static_cast<std::size_t>(p)][i], gap)) continue;
           if (!known)
-            infer::predict_measurement(model, moments.mean.data() + row_at(pass.moments, p, k, N),
-                                       moments.covariance.data() + row_at(pass.moments, p, k, N * N),
+            infer::predict_measurement(model, moments.mean.data() + row_at(pass.moments, begin + p, k, N),
+                                       moments.covariance.data() +
+                                           row_at(pass.moments, begin + p, k, N * N),
                                        mean.data(), S.data());
           known = true;
           const double weight = whole.weight == nullptr ? 1 : whole.weight[i];
@@ -443,31 +485,35 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
 
   UseScores scores;
   try {
-    std::vector<infer::SeriesView> whole, shown;
-    for (std::size_t p = 0; p < pieces_.size(); ++p) {
-      whole.push_back(data_.view(pieces_[p].steps));
-      shown.push_back(whole.back());
-      shown.back().y = hidden_[p].data();
-    }
+    // The data as they are, and with values hidden, side by side.
     const bool exactly = left_out == LeftOut::Exactly;
-    if (exactly) {
-      infer::FilterPass pass = infer::run_pass(model, whole, {true, true, true}, team, name);
-      infer::smooth_pass(pass, team, name);
-      add(pass, pass.moments.predicted, Use::Filter, [](char, int) { return true; });
-      add(pass, pass.moments.smoothed, Use::Smooth, [](char, int) { return true; }, true);
+    std::vector<infer::SeriesView> views;
+    if (exactly)
+      for (const Piece& piece : pieces_) views.push_back(data_.view(piece.steps));
+    const int shown = static_cast<int>(views.size());
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      views.push_back(data_.view(pieces_[p].steps));
+      views.back().y = hidden_[p].data();
     }
-    infer::FilterPass pass = infer::run_pass(model, shown, {true, true, true}, team, name);
+    infer::FilterPass pass = infer::run_pass(model, views, {true, true, true}, team, name);
     infer::smooth_pass(pass, team, name);
-    if (!exactly) {
-      add(pass, pass.moments.predicted, Use::Filter, [](char use, int) { return use == 0; });
-      add(pass, pass.moments.smoothed, Use::Smooth, [](char use, int) { return use == kSingle; });
+    const Moments& predicted = pass.moments.predicted;
+    const Moments& smoothed = pass.moments.smoothed;
+    const auto any = [](char, int) { return true; };
+    if (exactly) {
+      add(pass, 0, predicted, Use::Filter, any);
+      add(pass, 0, smoothed, Use::Smooth, any, true);
+    } else {
+      add(pass, shown, predicted, Use::Filter, [](char use, int) { return use == 0; });
+      add(pass, shown, smoothed, Use::Smooth, [](char use, int) { return use == kSingle; });
     }
     const auto hidden = [](char use, int gap) { return use == kRun && gap < kLongGap; };
+    const auto ahead = [](char use, int gap) { return use >= kRun && gap < kLongGap; };
     const auto regained = [](char, int gap) { return gap >= kLongGap; };
-    add(pass, pass.moments.smoothed, Use::Gaps, hidden);
-    add(pass, pass.moments.filtered, Use::Forecast, hidden);
+    add(pass, shown, smoothed, Use::Gaps, hidden);
+    add(pass, shown, pass.moments.filtered, Use::Forecast, ahead);
     for (const Use use : {Use::Gaps, Use::Forecast})
-      add(pass, pass.moments.predicted, use, regained);
+      add(pass, shown, predicted, use, regained);
   } catch (const NumericalError&) {
     for (std::vector<double>& blocks : scores.blocks) blocks.assign(kBlocks, kNowhere);
     return scores;

@@ -24,8 +24,8 @@ enum class Use {
   Forecast,  ///< from all before that run
 };
 // Gaps of the data's own are not where chance would have them (a receiver is indoors), so that
-// hidden runs say little of them. The first value after a long one does: predicted from all before
-// it, it counts for gaps and forecasts as much as all hidden runs.
+// hidden runs say little of them. The first value after a long one does, predicted from all before
+// it: many of them count for gaps and forecasts as much as all hidden runs.
 inline constexpr std::size_t kUses = 4;
 std::string_view use_name(Use use);
 
@@ -95,12 +95,13 @@ struct TriedModel {
 /// their losses over all uses, penalties included, while no use is worse: by two standard errors,
 /// and by more than a small share of what is gained over all.
 bool is_better(const TriedModel& model, const TriedModel& simpler, const UseWeights& weights = {});
+/// Whether a model is better than one that is as simple: over all uses, by more than a standard
+/// error, whatever each of them says.
+bool is_better_over_all(const TriedModel& model, const TriedModel& other,
+                        const UseWeights& weights = {});
 /// The use that is clearly worse, if there is one.
 std::optional<Use> worse_use(const TriedModel& model, const TriedModel& simpler,
                              const UseWeights& weights = {});
-
-/// Steps that do not count: a filter has settled by then, and has seen a season twice.
-int settling_steps(double longest_period);
 
 /// Lengths of hidden runs: as long as the data's own gaps, such that a quarter, half and three
 /// quarters of all missing values lie in no longer ones; the usual ones where there are few gaps.
@@ -112,10 +113,12 @@ std::vector<StepRange> held_out_ranges(const Split& split);
 /// Values to score models on.
 class UseData {
  public:
-  /// Stretches, of which the first `settling` steps do not count (at most a third); of long data an
-  /// even selection. Values are hidden in runs as long as `runs`. `targets`: the data without
+  /// Stretches, of which the first steps do not count, until a filter has settled and has seen a
+  /// season of `longest_period` twice (at most a third); of long data an even selection. Values are
+  /// hidden in runs as long as `runs`, of which there is at least one, and forecasts are made over
+  /// longer ones, too. `targets`: the data without
   /// values that nothing could predict, outliers; null: the data. Both must outlive this object.
-  UseData(const ScaledData& data, const std::vector<StepRange>& stretches, int settling,
+  UseData(const ScaledData& data, const std::vector<StepRange>& stretches, double longest_period,
           std::vector<int> runs, const ScaledData* targets = nullptr);
 
   /// Scores that are infinite where the model breaks down.
@@ -123,15 +126,20 @@ class UseData {
                   ThreadTeam& team) const;
 
  private:
+  // Some steps, of which those from `first` to `end` (from the first of them on) count: the others
+  // lead to them, and back to them.
   struct Piece {
     StepRange steps;
-    int first = 0;  // that counts
-    int block = 0;  // of its first step
+    int first = 0, end = 0;
+    int counted_before = 0;  // in the pieces before it
   };
+  void cut_up(const std::vector<StepRange>& stretches, int length, int settling, int longest_run);
+  void hide(const std::vector<char>& cycle);
+
   const ScaledData& data_;
   const ScaledData& targets_;
   std::vector<Piece> pieces_;
-  int steps_ = 0;  // of all pieces
+  int steps_ = 0;  // that count
   std::vector<std::vector<double>> hidden_;  // y of the pieces, some of them missing
   std::vector<std::vector<char>> use_;       // which hidden run a value belongs to: 0 none, 1 single
 };

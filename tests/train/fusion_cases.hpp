@@ -61,7 +61,6 @@ inline Dataset numbered(const std::vector<int>& lengths) {
 struct SmootherTraining {
   Case c;
   FitOptions options;
-  options.model.effort = "quick";
   Split split;
   std::unique_ptr<model::LearnedModel<float>> model;
   double filter_held_out = 0;
@@ -72,6 +71,7 @@ struct SmootherTraining {
   SmootherTraining(const Dataset& data, const std::string& kind, int updates, double tails = 0)
       : c(data, "constant-velocity") {
     c.description.tails = tails;
+    options.model.effort = "quick";
     options.model.smoother = kind;
     options.model.hidden = 8;
     options.model.decoder = {8};

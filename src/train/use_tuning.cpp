@@ -1,0 +1,136 @@
+#include "train/use_tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "kalmia/error.hpp"
+#include "lanes/panel.hpp"
+#include "nn/softplus.hpp"
+
+namespace kalmia::train {
+namespace {
+
+// Steps of the logarithms: the first, and the last.
+constexpr double kFirstStep = 1.2;
+constexpr double kLastStep = 0.25;
+constexpr double kSmaller = 0.5;
+// No number is moved further than this from where the likelihood has it.
+constexpr double kFurthestLog = 5;
+// The variance of measurement noise is moved to at most this many times its floor.
+constexpr double kAboveFloor = 2;
+// A step is worth it if the loss falls by this.
+constexpr double kWorthIt = 3e-4;
+
+// One number that is moved: the process noise of some states, a rate, or R of a channel.
+struct Knob {
+  enum class Kind { ProcessNoise, Rate, Noise } kind;
+  std::vector<int> states;  // of ProcessNoise
+  std::size_t index = 0;    // of a rate or a channel
+};
+
+std::vector<Knob> knobs_of(const prior::Expert& expert, bool noise_learned) {
+  std::vector<Knob> knobs;
+  int season = -1;  // the part and channel whose knob is being made
+  for (int n = 0; n < expert.state_dim(); ++n) {
+    const prior::StateKind& state = expert.states[static_cast<std::size_t>(n)];
+    if (state.role == prior::StateRole::Remembered) continue;
+    const int place = state.role == prior::StateRole::Cycle
+                          ? state.part * static_cast<int>(expert.states.size()) + state.channel
+                          : -1;
+    if (place >= 0 && place == season)
+      knobs.back().states.push_back(n);
+    else
+      knobs.push_back({Knob::Kind::ProcessNoise, {n}});
+    season = place;
+  }
+  for (std::size_t i = 0; i < expert.parameters.size(); ++i)
+    if (expert.parameters[i].learn && expert.parameters[i].lower >= 0)
+      knobs.push_back({Knob::Kind::Rate, {}, i});
+  if (noise_learned)
+    for (std::size_t m = 0; m < static_cast<std::size_t>(expert.meas_dim()); ++m)
+      knobs.push_back({Knob::Kind::Noise, {}, m});
+  return knobs;
+}
+
+void move(const Knob& knob, double log_factor, StaticResult& model) {
+  const double factor = std::exp(log_factor);
+  switch (knob.kind) {
+    case Knob::Kind::ProcessNoise:
+      for (const int n : knob.states)
+        scale_process_noise(n, factor, model);
+      return;
+    case Knob::Kind::Rate:
+      model.description.theta[knob.index] *= factor;
+      return;
+    case Knob::Kind::Noise: {
+      const std::size_t M = model.description.units.y_scale.size(), m = knob.index;
+      // No further than a fit may go: the likelihood knows little of R.
+      const double variance = model.R[m * (M + 1)], floor = model.noise_floor[m * (M + 1)];
+      const double least = std::min(variance, floor), most = std::max(variance, kAboveFloor * floor);
+      const double allowed =
+          std::sqrt(std::clamp(factor * factor * variance, least, most) / variance);
+      for (std::size_t j = 0; j < M; ++j) {
+        model.R[m * M + j] *= allowed;
+        model.R[j * M + m] *= allowed;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void scale_process_noise(int state, double factor, StaticResult& model) {
+  const auto packed_L = std::span(model.output).last(model.initial_L.size());
+  for (int j = 0; j <= state; ++j) {
+    double& entry = packed_L[static_cast<std::size_t>(lanes::triangle_index(state, j))];
+    entry = j == state ? nn::inverse_softplus(factor * nn::softplus(entry)) : factor * entry;
+  }
+}
+
+StaticResult tuned_for_use(const StaticResult& fitted, const UseData& data,
+                           const UseWeights& weights, bool noise_learned, ThreadTeam& team,
+                           const std::function<bool()>& go_on) {
+  const std::vector<Knob> knobs = knobs_of(model::expert_of(fitted.description), noise_learned);
+  std::vector<double> at(knobs.size(), 0.0);
+  const auto moved_to = [&](const std::vector<double>& logs) {
+    StaticResult model = fitted;
+    for (std::size_t i = 0; i < knobs.size(); ++i)
+      if (logs[i] != 0) move(knobs[i], logs[i], model);
+    return model;
+  };
+  const auto loss_at = [&](const std::vector<double>& logs) {
+    try {
+      return mean_loss(data.score(*moved_to(logs).alone<float>(), LeftOut::Exactly, team), weights);
+    } catch (const Error&) {  // out of range, or no likelihood
+      return std::numeric_limits<double>::infinity();
+    }
+  };
+  double least = loss_at(at);
+  std::vector<double> direction(knobs.size(), 1.0);  // which way a knob went last
+  bool stopped = false;
+  for (double step = kFirstStep; step >= kLastStep && !stopped;) {
+    bool any = false;
+    for (std::size_t i = 0; i < knobs.size() && !stopped; ++i)
+      for (int turn = 0; turn < 2; ++turn) {
+        stopped = go_on && !go_on();
+        if (stopped) break;
+        std::vector<double> next = at;
+        next[i] = std::clamp(at[i] + direction[i] * step, -kFurthestLog, kFurthestLog);
+        const double loss = next[i] == at[i] ? least : loss_at(next);
+        if (loss < least - kWorthIt) {
+          least = loss;
+          at = std::move(next);
+          any = true;
+          break;
+        }
+        direction[i] = -direction[i];
+      }
+    if (!any) step *= kSmaller;
+  }
+  return moved_to(at);
+}
+
+}  // namespace kalmia::train

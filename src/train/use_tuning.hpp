@@ -1,0 +1,30 @@
+// Noise and paces of a static model, moved to where it is best in use.
+#pragma once
+
+#include <functional>
+
+#include "train/static_stage.hpp"
+#include "train/use_scores.hpp"
+
+namespace kalmia::train {
+
+/// Multiplies the deviation of the process noise of a state: Q -> D Q D.
+void scale_process_noise(int state, double factor, StaticResult& model);
+
+/// The likelihood of the next value weighs one use of a model alone. Where the map is not quite
+/// that of the data, the noise that predicts the next value best may lead astray in gaps, or smooth
+/// too little. So the logarithms of
+///
+///   the process noise of each state (of a season: of all its states together), the learned rates,
+///   and the measurement noise, if that is learned,
+///
+/// are moved one after the other, by steps that become smaller, as long as the mean loss over all
+/// uses falls. It asks for no gradient, and moves few numbers, so that it hardly fits more closely
+/// than the likelihood does.
+///
+/// `go_on`: asked before every score; false ends the search with the best so far.
+StaticResult tuned_for_use(const StaticResult& fitted, const UseData& data,
+                           const UseWeights& weights, bool noise_learned, ThreadTeam& team,
+                           const std::function<bool()>& go_on);
+
+}  // namespace kalmia::train
