@@ -35,6 +35,7 @@ enum class StopReason {
   Interrupted,     ///< the progress function said so, after the static stage
   Failures,        ///< losses that were not finite, in spite of smaller rates
   NoNetworks,      ///< none were asked for
+  MapLearned,      ///< the map learned its own departure, which leaves nothing for networks
   LittleData,      ///< too few measured values for networks
   NoisePredicted,  ///< measurements are predicted better than their stated noise allows
 };

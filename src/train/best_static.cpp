@@ -24,7 +24,7 @@ constexpr double kSmallNoise[] = {1, 10};
 constexpr double kClearlyBetter = 0.01;
 // A glance.
 constexpr int kGlanceSteps = 1 << 13;
-constexpr double kGlanceTolerance = 1e-5;
+constexpr double kGlanceTolerance = 1e-6;
 
 double score_of(const FitContext& fit, const StaticResult& fitted, const ScaledData& data) {
   if (!fit.little_data())

@@ -59,6 +59,10 @@ train::TrainedMembers members_of(const FitContext& fit, const train::TrainingCon
   };
   if (!fit.spec.model.networks.any()) return without(StopReason::NoNetworks);
   if (fit.little_data()) return without(StopReason::LittleData);
+  // A map that learned its own error leaves nothing to networks but the noise.
+  const prior::ExpertSpec& prior = chosen.fitted.description.prior;
+  if (fit.spec.model.searches() && prior.degree > fit.spec.model.departure.degree)
+    return without(StopReason::MapLearned);
   if (training.bound.is_beaten_by(chosen.score)) return without(StopReason::NoisePredicted);
   return train::train_members(training, chosen.fitted, fit.noise, chosen.score);
 }

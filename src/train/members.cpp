@@ -144,13 +144,9 @@ bool better_in_use(const TrainingContext& of_trained, const model::LearnedModel<
                        usual_runs(of_fixed.data));
     return TriedModel{"", data.score(model, LeftOut::Hidden, context.team)};
   };
-  // Held-out data are few: a map of another kind has to be better beyond doubt.
-  constexpr double kBeyondDoubt = 2;
-  const TriedModel simpler = score(of_fixed, *before), other = score(of_trained, trained);
-  const UseWeights weights = weights_of(simpler.scores, of_fixed.spec.model.purpose);
-  return is_better(other, simpler, weights) &&
-         simpler.loss(weights) - other.loss(weights) >
-             kBeyondDoubt * difference(other.scores, simpler.scores, weights).error;
+  const TriedModel simpler = score(of_fixed, *before);
+  return is_better(score(of_trained, trained), simpler,
+                   weights_of(simpler.scores, of_fixed.spec.model.purpose));
 }
 
 double mixture_held_out_loss(std::span<const Member> members, const ScaledData& data,

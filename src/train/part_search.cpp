@@ -286,8 +286,7 @@ class Search {
       return fit_.report(now);
     };
     Fitted tuned = fitted_[which];
-    tuned.result = tuned_for_use(tuned.result, scored_, weights_, fit_.noise.learned(), fit_.team,
-                                 go_on);
+    tuned.result = tuned_for_use(tuned.result, scored_, weights_, fit_.team, go_on);
     tried_.push_back({text,
                       scored_.score(*tuned.result.alone<float>(), LeftOut::Exactly, fit_.team),
                       tried_[which].penalty, false});

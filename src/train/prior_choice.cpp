@@ -30,6 +30,8 @@ constexpr double kOutlierShare = 0.003;
 constexpr int kLargestDegree = 4;
 constexpr double kMostCoefficients = 200;
 constexpr int kMostSumStates = 4;
+// Degrees are fitted to all data whose loss on a part of them is no higher than the least by more.
+constexpr double kAboutAsGood = 0.03;
 // A search for departures gives up after so many degrees that are no better.
 constexpr int kMostInVain = 2;
 
@@ -240,34 +242,60 @@ double coefficients(double states, int degree) {
   return states * terms;
 }
 
+// Predictions through gaps tend to the climate, which keeps polynomials from running away where
+// there were no data.
+void add_climate(const FitContext& fit, ChosenPrior& chosen) {
+  chosen.fitted.description.climate = find_climate(*chosen.fitted.alone<float>(), *chosen.data,
+                                                   fit.split().training, fit.team);
+}
+
+// Each degree is tried on a part of the data. Those that are about as good as the best there are
+// then fitted to all of them, where more coefficients are known; from the beginning, since a search
+// that begins at what a part of the data taught ends in a worse maximum.
 void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& best,
                     ChosenPrior& chosen) {
   const double N = model::expert_of(chosen.fitted.description).state_dim();
   const prior::ExpertSpec plain = chosen.fitted.description.prior;
+  const auto of_degree = [&](int degree) {
+    prior::ExpertSpec spec = fit.spec.model.expert(plain.kind, degree);
+    spec.parts = plain.parts;
+    return spec;
+  };
+  const auto text = [&](int degree) {
+    return fmt::format("{} + polynomials of degree {}", prior::prior_text(plain, step_length(fit)),
+                       degree);
+  };
+  std::vector<std::pair<int, double>> glances;  // degree and loss
   int in_vain = 0;
   for (int degree = 2; degree <= kLargestDegree && in_vain < kMostInVain; ++degree) {
     if (coefficients(N, degree) > kMostCoefficients || fit.report.stopped()) break;
-    prior::ExpertSpec spec = fit.spec.model.expert(plain.kind, degree);
-    spec.parts = plain.parts;
-    const std::string what = fmt::format("{} + polynomials of degree {}",
-                                         prior::prior_text(plain, step_length(fit)), degree);
+    ++in_vain;
     try {
-      ChosenPrior glance = fitted(fit, spec, nullptr, Care::Glance);
-      in_vain = take_better(fit, std::move(glance), what, targets, best, chosen) ? 0 : in_vain + 1;
+      ChosenPrior glance = fitted(fit, of_degree(degree), nullptr, Care::Glance);
+      add_climate(fit, glance);
+      if (take_better(fit, std::move(glance), text(degree), targets, best, chosen)) in_vain = 0;
+      glances.emplace_back(degree, chosen.search.back().loss);
     } catch (const NumericalError&) {
-      ++in_vain;
     }
   }
-  if (chosen.fitted.description.prior.degree <= 1 || fit.report.stopped()) return;
-  // A glance was enough to choose it.
-  ChosenPrior whole = fitted(fit, chosen.fitted.description.prior, &chosen.fitted);
-  TriedModel tried = scored(fit, whole, best.what + ", on all data", targets);
-  if (!(tried.loss() <= best.loss())) return;
-  chosen.fitted = std::move(whole.fitted);
-  chosen.data = std::move(whole.data);
-  chosen.score = whole.score;
-  chosen.kept = std::move(whole.kept);
-  best.scores = std::move(tried.scores);
+  if (chosen.fitted.description.prior.degree <= 1) return;
+  const double good = best.loss() + kAboutAsGood;
+  for (const auto& [degree, loss] : glances) {
+    if (fit.report.stopped() || loss > good) continue;
+    try {
+      ChosenPrior whole = fitted(fit, of_degree(degree));
+      add_climate(fit, whole);
+      TriedModel tried = scored(fit, whole, text(degree) + ", on all data", targets);
+      tried.kept = tried.loss() <= best.loss();
+      chosen.search.push_back(tried.summary());
+      if (!tried.kept) continue;
+      whole.automatic = chosen.automatic;
+      whole.search = std::move(chosen.search);
+      chosen = std::move(whole);
+      best = std::move(tried);
+    } catch (const NumericalError&) {
+    }
+  }
 }
 
 // Student's t with the degrees of freedom that the whole data ask for, outliers among them; all
@@ -317,9 +345,7 @@ ChosenPrior choose_prior(const FitContext& fit) {
   const model::ModelDescription& found = chosen.fitted.description;
   if (found.tails > 0 || found.prior.degree > 1) chosen.predictor.reset();
   for (ChosenPrior* each : {&chosen, chosen.predictor.get()})
-    if (each != nullptr)
-      each->fitted.description.climate =
-          find_climate(*each->fitted.alone<float>(), *each->data, fit.split().training, fit.team);
+    if (each != nullptr) add_climate(fit, *each);
   return chosen;
 }
 

@@ -26,6 +26,8 @@ const char* name_of(StopReason reason) {
       return "failures";
     case StopReason::NoNetworks:
       return "no_networks";
+    case StopReason::MapLearned:
+      return "map_learned";
     case StopReason::LittleData:
       return "little_data";
     case StopReason::NoisePredicted:
@@ -210,6 +212,8 @@ std::string message_of(const TrainOptions& options, const FitSummary& summary) {
       return fmt::format(
           "training stopped: losses were not finite in spite of {} smaller rates; {}",
           networks.rate_cuts, kept);
+    case StopReason::MapLearned:
+      return "the map learned its own departure, which leaves nothing for networks";
     case StopReason::NoNetworks:
       return "hidden = 0: the static model was fitted, without networks";
     case StopReason::LittleData:

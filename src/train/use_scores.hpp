@@ -42,7 +42,9 @@ enum class LeftOut {
 ///   mean of log(v) / 2  +  log s,      s^2 = mean of min(u^2, (kMostDeviations s)^2),
 ///   log of the root mean square of e,                                 cut off likewise,
 ///
-/// in the user's units, and the mean of that over channels. The first asks for small errors where
+/// in the user's units, and the mean of that over channels. For smoothing the second is that of what
+/// is reported, which has seen y itself: with r = y - h(z) and V = d h(z) / dy R, Stein's unbiased
+/// estimate r^2 + 2 V of its squared error and R together takes the place of e^2. The first asks for small errors where
 /// the model is sure of itself, the second for few large ones. An outlier counts as an error of
 /// kMostDeviations, and a common factor of all variances, which calibration finds later, nothing.
 inline constexpr double kMostDeviations = 10;

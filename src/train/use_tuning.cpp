@@ -19,19 +19,17 @@ constexpr double kLastStep = 0.25;
 constexpr double kSmaller = 0.5;
 // No number is moved further than this from where the likelihood has it.
 constexpr double kFurthestLog = 5;
-// The variance of measurement noise is moved to at most this many times its floor.
-constexpr double kAboveFloor = 2;
 // A step is worth it if the loss falls by this.
 constexpr double kWorthIt = 3e-4;
 
-// One number that is moved: the process noise of some states, a rate, or R of a channel.
+// One number that is moved: the process noise of some states, or a rate.
 struct Knob {
-  enum class Kind { ProcessNoise, Rate, Noise } kind;
+  enum class Kind { ProcessNoise, Rate } kind;
   std::vector<int> states;  // of ProcessNoise
-  std::size_t index = 0;    // of a rate or a channel
+  std::size_t index = 0;    // of a rate
 };
 
-std::vector<Knob> knobs_of(const prior::Expert& expert, bool noise_learned) {
+std::vector<Knob> knobs_of(const prior::Expert& expert) {
   std::vector<Knob> knobs;
   int season = -1;  // the part and channel whose knob is being made
   for (int n = 0; n < expert.state_dim(); ++n) {
@@ -49,9 +47,6 @@ std::vector<Knob> knobs_of(const prior::Expert& expert, bool noise_learned) {
   for (std::size_t i = 0; i < expert.parameters.size(); ++i)
     if (expert.parameters[i].learn && expert.parameters[i].lower >= 0)
       knobs.push_back({Knob::Kind::Rate, {}, i});
-  if (noise_learned)
-    for (std::size_t m = 0; m < static_cast<std::size_t>(expert.meas_dim()); ++m)
-      knobs.push_back({Knob::Kind::Noise, {}, m});
   return knobs;
 }
 
@@ -65,18 +60,6 @@ void move(const Knob& knob, double log_factor, StaticResult& model) {
     case Knob::Kind::Rate:
       model.description.theta[knob.index] *= factor;
       return;
-    case Knob::Kind::Noise: {
-      const std::size_t M = model.description.units.y_scale.size(), m = knob.index;
-      // No further than a fit may go: the likelihood knows little of R.
-      const double variance = model.R[m * (M + 1)], floor = model.noise_floor[m * (M + 1)];
-      const double least = std::min(variance, floor), most = std::max(variance, kAboveFloor * floor);
-      const double allowed =
-          std::sqrt(std::clamp(factor * factor * variance, least, most) / variance);
-      for (std::size_t j = 0; j < M; ++j) {
-        model.R[m * M + j] *= allowed;
-        model.R[j * M + m] *= allowed;
-      }
-    }
   }
 }
 
@@ -91,9 +74,9 @@ void scale_process_noise(int state, double factor, StaticResult& model) {
 }
 
 StaticResult tuned_for_use(const StaticResult& fitted, const UseData& data,
-                           const UseWeights& weights, bool noise_learned, ThreadTeam& team,
+                           const UseWeights& weights, ThreadTeam& team,
                            const std::function<bool()>& go_on) {
-  const std::vector<Knob> knobs = knobs_of(model::expert_of(fitted.description), noise_learned);
+  const std::vector<Knob> knobs = knobs_of(model::expert_of(fitted.description));
   std::vector<double> at(knobs.size(), 0.0);
   const auto moved_to = [&](const std::vector<double>& logs) {
     StaticResult model = fitted;

@@ -15,16 +15,16 @@ void scale_process_noise(int state, double factor, StaticResult& model);
 /// that of the data, the noise that predicts the next value best may lead astray in gaps, or smooth
 /// too little. So the logarithms of
 ///
-///   the process noise of each state (of a season: of all its states together), the learned rates,
-///   and the measurement noise, if that is learned,
+///   the process noise of each state (of a season: of all its states together) and the learned rates
 ///
 /// are moved one after the other, by steps that become smaller, as long as the mean loss over all
-/// uses falls. It asks for no gradient, and moves few numbers, so that it hardly fits more closely
+/// uses falls. R stays: what is predicted is y, and most of these losses cannot tell R from the
+/// state's variance. It asks for no gradient, and moves few numbers, so that it hardly fits more closely
 /// than the likelihood does.
 ///
 /// `go_on`: asked before every score; false ends the search with the best so far.
 StaticResult tuned_for_use(const StaticResult& fitted, const UseData& data,
-                           const UseWeights& weights, bool noise_learned, ThreadTeam& team,
+                           const UseWeights& weights, ThreadTeam& team,
                            const std::function<bool()>& go_on);
 
 }  // namespace kalmia::train
