@@ -1,6 +1,7 @@
 // kalmia smooth: states from all measurements.
 #include "command.hpp"
 #include "estimate.hpp"
+#include "kalmia/error.hpp"
 
 namespace kalmia::cli {
 
@@ -25,6 +26,10 @@ void run_smooth(const Arguments& arguments) {
   if (!parser.parse(arguments)) return;
   command.run([&](const Model& model, const Dataset& data) {
     refuse_idle_iterations(model, smoothing.values().iterations);
+    if (command.list.parts && !model.smooths_by_map(smoothing.values()))
+      throw ConfigError(
+          "--parts: a recurrent smoother estimates what is measured, not the parts of it; take "
+          "--method linearized");
     return model.smooth(data, command.common.threads, smoothing.values());
   });
 }

@@ -96,6 +96,8 @@ struct StreamCommand {
                 "answer with every state of the model, not those of your own "
                 "equations alone",
                 list.all_states);
+    parser.flag("--parts", "answer with what each part of the prior adds to each channel as well",
+                list.parts);
     common.add_to(parser);
     return parser.parse(arguments);
   }

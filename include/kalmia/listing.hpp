@@ -19,11 +19,15 @@ struct ListOptions {
   /// none, 1.96 standard deviations hold 95 % of it).
   bool measurements = false;
   /// What each part of a sum adds to each channel, as `<channel>:<part>`; the parts of a channel
-  /// add up to its value.
+  /// add up to its value. Its mean is in the first part that nothing pulls back (level, trend); if
+  /// it has none, `<channel>:mean` is the mean, a constant, and all parts vary about zero. A model
+  /// whose prior is no sum, nor a motion of each channel, is refused, as is one of a recurrent
+  /// filter. A recurrent smoother knows no parts either (Model::smooths_by_map).
   bool parts = false;
 };
 
-/// From the moments of a model's states to those of what is listed:
+/// From the moments of a model's states to those of what is listed; the decomposition of a series
+/// is `Listing(model, {.parts = true}).of(model.smooth(data))`:
 ///
 ///   measured columns   h(x) with H P H', H at the mean (Model::measured)
 ///   states             those of equations that the user wrote, or all, as they are

@@ -96,6 +96,11 @@ class Model {
   /// are not linear, or outliers are weighed.
   bool gains_by_iterations() const;
 
+  /// Whether smoothed states are those that the expert map moves. A recurrent filter and a
+  /// recurrent smoother have networks that put out states by themselves: of these only what is
+  /// measured means something, not the parts of a sum.
+  bool smooths_by_map(const SmoothOptions& options = {}) const;
+
   /// How the file's columns were read when the model was fitted.
   const DataOptions& data_options() const;
 

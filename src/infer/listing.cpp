@@ -4,6 +4,7 @@
 
 #include "infer/measured_map.hpp"
 #include "infer/model_impl.hpp"
+#include "infer/part_rows.hpp"
 #include "infer/usable.hpp"
 #include "kalmia/error.hpp"
 
@@ -14,12 +15,16 @@ struct Listing::Impl {
   infer::MeasuredMap map;
   infer::MeasurementNoise noise;
   bool measurements;
-  // What is listed beside the channels: a sum of states, each with its factor.
+  // What is listed beside the channels: a number, and a sum of states, each with its factor.
   struct Term {
     std::size_t state;
     double factor;
   };
-  std::vector<std::vector<Term>> sums;
+  struct Sum {
+    double offset;
+    std::vector<Term> terms;
+  };
+  std::vector<Sum> sums;
   std::vector<std::string> names;
 
   Impl(const Model& given, const ListOptions& options)
@@ -32,34 +37,20 @@ struct Listing::Impl {
     const bool written = model.impl().first().description().prior.kind == prior::PriorKind::System;
     for (std::size_t n = 0; n < expert.state_names.size(); ++n)
       if ((written || options.all_states) && !is_column(expert, n)) {
-        sums.push_back({{n, 1.0}});
+        sums.push_back({0, {{n, 1.0}}});
         names.push_back(free_name(expert.state_names[n]));
       }
-    if (options.parts) add_parts(expert);
+    if (options.parts) add_parts();
   }
 
-  // A part's share of H x, in the user's units.
-  void add_parts(const prior::Expert& expert) {
-    if (expert.parts.empty())
-      throw ConfigError(
-          "the model's prior is no sum of several parts; fit one, as in --prior "
-          "'trend + season(24)'");
-    const std::size_t N = expert.states.size(), M = meas_dim();
-    std::vector<double> origin(N, 0.0), y(M), H(M * N);
-    map.at(origin.data(), y.data(), H.data());
-    for (std::size_t m = 0; m < M; ++m)
-      for (std::size_t p = 0; p < expert.parts.size(); ++p) {
-        std::vector<Term> terms;
-        for (std::size_t n = 0; n < N; ++n)
-          if (expert.states[n].part == static_cast<int>(p) && H[m * N + n] != 0)
-            terms.push_back({n, H[m * N + n]});
-        if (terms.empty()) continue;  // a part of other channels
-        sums.push_back(std::move(terms));
-        names.push_back(free_name(model.measured_names()[m] + ":" + expert.parts[p]));
-      }
+  void add_parts() {
+    for (const infer::PartRow& part : infer::part_rows(model.impl().first())) {
+      Sum& sum = sums.emplace_back(Sum{part.offset, {}});
+      for (std::size_t n = 0; n < part.row.size(); ++n)
+        if (part.row[n] != 0) sum.terms.push_back({n, part.row[n]});
+      names.push_back(free_name(part.name));
+    }
   }
-
-  std::size_t meas_dim() const { return model.measured_names().size(); }
 
   // Whether state n is what the column of its name measures.
   bool is_column(const prior::Expert& expert, std::size_t n) const {
@@ -98,8 +89,8 @@ void Listing::at(std::span<const double> mean, std::span<const double> covarianc
   std::vector<double> G(covariance.empty() ? 0 : K * N);  // d listed / dx
   impl_->map.at(mean.data(), listed_mean.data(), covariance.empty() ? nullptr : G.data());
   for (std::size_t i = 0; i < impl_->sums.size(); ++i) {
-    listed_mean[M + i] = 0;
-    for (const Impl::Term& term : impl_->sums[i])
+    listed_mean[M + i] = impl_->sums[i].offset;
+    for (const Impl::Term& term : impl_->sums[i].terms)
       listed_mean[M + i] += term.factor * mean[term.state];
   }
   if (covariance.empty()) {
@@ -107,7 +98,7 @@ void Listing::at(std::span<const double> mean, std::span<const double> covarianc
     return;
   }
   for (std::size_t i = 0; i < impl_->sums.size(); ++i)
-    for (const Impl::Term& term : impl_->sums[i]) G[(M + i) * N + term.state] = term.factor;
+    for (const Impl::Term& term : impl_->sums[i].terms) G[(M + i) * N + term.state] = term.factor;
   infer::congruence(static_cast<int>(K), static_cast<int>(N), G.data(), covariance.data(),
                     listed_covariance.data());
   if (impl_->measurements) {

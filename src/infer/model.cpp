@@ -3,6 +3,7 @@
 
 #include "base/atomic_file.hpp"
 #include "data/file.hpp"
+#include "infer/combined.hpp"
 #include "infer/measured_map.hpp"
 #include "infer/mixture.hpp"
 #include "infer/model_impl.hpp"
@@ -87,6 +88,12 @@ std::string Model::info_json() const { return model::description_json(*impl_); }
 bool Model::gains_by_iterations() const {
   const prior::Expert& expert = impl_->first().expert();
   return !expert.linear || expert.emission != nullptr || impl_->first().description().tails > 0;
+}
+bool Model::smooths_by_map(const SmoothOptions& options) const {
+  if (!impl_->first().description().recursive()) return false;
+  const model::SmootherEntry* trained = model::find_smoother(impl_->trained_smoother());
+  return trained == nullptr || trained->head != heads::HeadKind::Direct ||
+         !infer::smooths_by_networks(*impl_, options, false);
 }
 const DataOptions& Model::data_options() const { return impl_->data; }
 

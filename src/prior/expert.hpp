@@ -110,6 +110,16 @@ bool any_step(const ExpertSpec& spec);
 /// As users write it: the prior's name, or its parts.
 std::string prior_text(const ExpertSpec& spec, const DataAxes& axes);
 
+/// A part of one channel, and the first of its states (part_states); they follow each other.
+struct ChannelPart {
+  Part part;
+  int channel = 0;
+  int begin = 0;
+};
+/// The parts of each of so many channels, in the order of their states. Priors of one part for each
+/// channel have parts as well; of others, which are no sums, there are none.
+std::vector<ChannelPart> channel_parts(const ExpertSpec& spec, int channels);
+
 /// Those whose equations are integrated as ExpertSpec::integration says.
 std::vector<PriorKind> integrated_priors();
 

@@ -203,13 +203,6 @@ Block block_of(const Part& part, ExpertDraft& draft, const std::string& value) {
   return motion_block(draft, part_states(part) - 1);
 }
 
-// Whether nothing pulls the part's value back: it carries the level of the channel.
-bool carries_level(const Part& part) {
-  return part.kind == PartKind::Level || part.kind == PartKind::Trend ||
-         part.kind == PartKind::DampedTrend || part.kind == PartKind::Acceleration ||
-         part.kind == PartKind::DampedAcceleration;
-}
-
 // The part that carries the mean of a channel: the first that wanders, or else the first that is no
 // season, or else the first.
 int base_of(const std::vector<Part>& parts) {
@@ -230,7 +223,7 @@ void add_state(const Part& part, int d, StateKind state, bool base, const std::s
   if (part.kind == PartKind::Season) {
     state.role = StateRole::Cycle;
     state.holds_mean = base && d == 0;
-    if (d > 0) name += (d % 2 == 0 ? "_cos" : "_sin") + std::to_string(d / 2 + 1);
+    name += (d % 2 == 0 ? "_cos" : "_sin") + std::to_string(d / 2 + 1);
   } else if (part.kind == PartKind::Ar) {
     if (d > 0) {
       state.role = StateRole::Remembered;
@@ -360,6 +353,19 @@ std::vector<Part> motion_parts(const ExpertSpec& spec) {
     default:
       return spec.parts;
   }
+}
+
+std::vector<ChannelPart> channel_parts(const ExpertSpec& spec, int channels) {
+  if (prior_entry(spec.kind).family != PriorFamily::Motion) return {};
+  const std::vector<Part> parts = motion_parts(spec);
+  std::vector<ChannelPart> found;
+  int begin = 0;
+  for (int m = 0; m < channels; ++m)
+    for (const Part& part : parts_of_channel(parts, m)) {
+      found.push_back({part, m, begin});
+      begin += part_states(part);
+    }
+  return found;
 }
 
 ExpertDraft draft_sum(const std::vector<Part>& parts, const std::string& name,

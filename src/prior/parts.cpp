@@ -95,6 +95,12 @@ int part_states(const Part& part) {
 
 bool any_step(const Part& part) { return part.kind != PartKind::Ar; }
 
+bool carries_level(const Part& part) {
+  return part.kind == PartKind::Level || part.kind == PartKind::Trend ||
+         part.kind == PartKind::DampedTrend || part.kind == PartKind::Acceleration ||
+         part.kind == PartKind::DampedAcceleration;
+}
+
 // A pair of states needs a period of more than two steps.
 int most_harmonics(double period) {
   return static_cast<int>(std::clamp(std::ceil(period / 2) - 1, 0.0, double{kMostPartCount}));

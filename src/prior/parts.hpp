@@ -78,6 +78,8 @@ void check_parts(std::span<const Part> parts, const DataAxes& axes);
 int part_states(const Part& part);
 /// Whether the part's map holds for a step of any length.
 bool any_step(const Part& part);
+/// Whether nothing pulls the part's value back: it carries the level of its channel.
+bool carries_level(const Part& part);
 /// The harmonics that a period of so many steps can show, 0 where it shows no season.
 int most_harmonics(double period);
 /// Those of one channel, in their order.

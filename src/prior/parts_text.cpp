@@ -210,6 +210,13 @@ std::string part_text(const Part& part, const DataAxes& axes) {
   return text + ")";
 }
 
+// Without what seldom tells it from others: every number but a season's period.
+std::string short_text(Part part, const DataAxes& axes) {
+  if (part.kind != PartKind::Season) return std::string(part_entry(part.kind).name);
+  part.count = 0;
+  return part_text(part, axes);
+}
+
 std::string sum_text(const std::vector<Part>& parts, const DataAxes& axes) {
   std::string text;
   for (const Part& part : parts) text += (text.empty() ? "" : " + ") + part_text(part, axes);
@@ -355,6 +362,22 @@ std::string parts_text(std::span<const Part> parts, const DataAxes& axes) {
   for (std::size_t m = 0; m < sums.size(); ++m)
     text += (m == 0 ? "" : "; ") + channel_text(axes.channels[m]) + ": " + sums[m];
   return text;
+}
+
+std::vector<std::string> part_names(std::span<const Part> own, const DataAxes& axes) {
+  std::vector<std::string> names, texts;
+  for (const Part& part : own) {
+    const auto alike = [&](const Part& other) {
+      return short_text(other, axes) == short_text(part, axes);
+    };
+    const bool alone = std::ranges::count_if(own, alike) == 1;
+    texts.push_back(alone ? short_text(part, axes) : part_text(part, axes));
+    names.push_back(texts.back());
+    // "memory(3 d)" once more is "memory2(3 d)".
+    if (const auto same = std::ranges::count(texts, texts.back()); same > 1)
+      names.back().insert(part_entry(part.kind).name.size(), std::to_string(same));
+  }
+  return names;
 }
 
 std::string rough_time_text(double steps, const DataAxes& axes) {

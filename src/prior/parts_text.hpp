@@ -33,6 +33,10 @@ bool looks_like_parts(std::string_view text);
 std::vector<Part> parts_in_steps(const std::vector<WrittenPart>& written, const DataAxes& axes);
 /// As a user would write them, times to six digits.
 std::string parts_text(std::span<const Part> parts, const DataAxes& axes);
+/// What the parts of one channel are called: "trend", "season(24 h)". Numbers other than a season's
+/// period stand there where two parts would share a name; where that does not tell them apart, the
+/// second is "memory2".
+std::vector<std::string> part_names(std::span<const Part> own, const DataAxes& axes);
 /// A time to two digits: "19 d" where times are dates, else in the time axis' unit.
 std::string rough_time_text(double steps, const DataAxes& axes);
 

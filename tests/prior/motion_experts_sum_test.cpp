@@ -196,7 +196,7 @@ TEST(SumOfParts, StatesAndValueOfEachChannel) {
       test::sum_of_parts("x: season(6, 2) + trend; y: memory + ar(2); z: acceleration", channels),
       channels);
   EXPECT_EQ(expert.parts, (PartNames{"season", "trend", "memory", "ar", "acceleration"}));
-  EXPECT_EQ(expert.state_names, (PartNames{"x_season", "x_season_sin1", "x_season_cos2",
+  EXPECT_EQ(expert.state_names, (PartNames{"x_season_cos1", "x_season_sin1", "x_season_cos2",
                                            "x_season_sin2", "x_trend", "x_trend_rate", "y_memory",
                                            "y_ar", "y_ar_lag1", "z", "z_rate", "z_acceleration"}));
   EXPECT_EQ(expert.measured_state, (std::vector<int>{-1, -1, 9}));
@@ -233,6 +233,29 @@ TEST(SumOfParts, ASeasonAloneHoldsTheMean) {
   EXPECT_EQ(expert.parts, PartNames{"season"});
   EXPECT_TRUE(expert.states[0].holds_mean);
   for (std::size_t n = 1; n < 4; ++n) EXPECT_FALSE(expert.states[n].holds_mean);
+}
+
+TEST(SumOfParts, PartsOfEachChannelLieWhereTheirStatesAre) {
+  const PartNames channels = {"x", "y", "z"};
+  const std::vector<ChannelPart> found = channel_parts(
+      test::sum_of_parts("x: season(6, 2) + trend; y: memory + ar(2); z: acceleration", channels),
+      3);
+  const int channel[] = {0, 0, 1, 1, 2}, begin[] = {0, 4, 6, 7, 9};
+  const PartKind kind[] = {PartKind::Season, PartKind::Trend, PartKind::Memory, PartKind::Ar,
+                           PartKind::Acceleration};
+  ASSERT_EQ(found.size(), 5u);
+  for (std::size_t p = 0; p < 5; ++p) {
+    EXPECT_EQ(found[p].channel, channel[p]) << p;
+    EXPECT_EQ(found[p].begin, begin[p]) << p;
+    EXPECT_EQ(found[p].part.kind, kind[p]) << p;
+  }
+  const std::vector<ChannelPart> named = channel_parts(test::named("constant-velocity"), 2);
+  ASSERT_EQ(named.size(), 2u);
+  EXPECT_EQ(named[1].part.kind, PartKind::Trend);
+  EXPECT_EQ(named[1].channel, 1);
+  EXPECT_EQ(named[1].begin, 2);
+  for (const char* other : {"lorenz", "none"})
+    EXPECT_TRUE(channel_parts(test::named(other), 3).empty()) << other;
 }
 
 // Parts that channels share are one part, under one name.

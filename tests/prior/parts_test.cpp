@@ -107,5 +107,14 @@ TEST(Parts, ASumHasAtMost128States) {
             "columns");
 }
 
+TEST(Parts, WhichCarryTheLevel) {
+  for (const PartKind kind : {PartKind::Level, PartKind::Trend, PartKind::DampedTrend,
+                              PartKind::Acceleration, PartKind::DampedAcceleration})
+    EXPECT_TRUE(carries_level({kind})) << part_entry(kind).name;
+  for (const PartKind kind : {PartKind::Memory, PartKind::DampedVelocity, PartKind::Oscillator,
+                              PartKind::Season, PartKind::Ar})
+    EXPECT_FALSE(carries_level({kind})) << part_entry(kind).name;
+}
+
 }  // namespace
 }  // namespace kalmia::prior

@@ -115,6 +115,31 @@ TEST(PartsText, TimesForPeople) {
   EXPECT_EQ(written_again("memory(12.3456789)", kRows), "memory(12.3457)");
 }
 
+TEST(PartsText, NamesOfTheParts) {
+  using Names = std::vector<std::string>;
+  const auto names = [](const std::string& text, const DataAxes& axes) {
+    return part_names(parts_read(text, axes), axes);
+  };
+  EXPECT_EQ(names("trend", kHours), Names{"trend"});
+  // Which numbers learning begins with, or how many a shape has, is no name.
+  EXPECT_EQ(names("trend + season(24 h, 4) + memory(3 d) + ar(3)", kHours),
+            (Names{"trend", "season(24 h)", "memory", "ar"}));
+  EXPECT_EQ(names("season(24) + season(168, 2)", kRows), (Names{"season(24)", "season(168)"}));
+  const DataAxes halves{.channels = {"x"}, .step = 0.5};
+  EXPECT_EQ(names("season(7.5)", halves), Names{"season(7.5)"});
+  // Of two that would share one, all that there is.
+  EXPECT_EQ(names("memory(3 d) + memory(5 h) + trend", kHours),
+            (Names{"memory(3 d)", "memory(5 h)", "trend"}));
+  EXPECT_EQ(names("ar(2) + ar(7)", kRows), (Names{"ar(2)", "ar(7)"}));
+  EXPECT_EQ(names("season(24, 2) + season(24, 3)", kRows),
+            (Names{"season(24, 2)", "season(24, 3)"}));
+  EXPECT_EQ(names("memory + memory(5)", kRows), (Names{"memory", "memory(5)"}));
+  // What is the same is counted.
+  EXPECT_EQ(names("memory + trend + memory + memory", kRows),
+            (Names{"memory", "trend", "memory2", "memory3"}));
+  EXPECT_EQ(names("ar(2) + ar(2)", kRows), (Names{"ar(2)", "ar2(2)"}));
+}
+
 TEST(PartsText, WrongPartsAreRefused) {
   const std::string parts =
       "level, memory, trend, damped-trend, damped-velocity, acceleration, oscillator, season or "
