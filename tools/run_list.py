@@ -445,6 +445,16 @@ def others():
         step("smooth m.kalmia data.tsv --json -o smooth.csv"),
         step("smooth m.kalmia data.tsv --measurements"),
         step("info m.kalmia"), step("evaluate m.kalmia @plane.csv")), True)
+    yield Run("parts", (
+        step(f"fit @waves.csv --prior 'trend + season(12, 2) + memory' {STATIC} -o m.kalmia"),
+        *(step(f"{command} m.kalmia @waves.csv --parts -o {command}.npz") for command in ("filter", "smooth")),
+        step("forecast m.kalmia @waves.csv --parts --horizon 8 -o forecast.csv"),
+        step("sample m.kalmia @waves.csv --parts --count 2 -o sample.csv"),
+        step("stream m.kalmia --parts", Lines("waves.csv", ("y1",)))))
+    yield Run("parts-of-channels", (
+        step(f"fit @gaps.csv --noise 0.5 --prior 'y1: level + season(7, 1); oscillator + memory' {STATIC} -o m.kalmia"),
+        step("smooth m.kalmia @gaps.csv --parts --all-states -o smooth.csv"),
+        step("smooth m.kalmia @gaps.csv --parts -o smooth.wav", refused=True)))
     lines = Lines("series.csv", ("key", "y1", "y2"), 250)
     yield Run("streams", (
         step(f"fit @series.csv {model} -o m.kalmia"),

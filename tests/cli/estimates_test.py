@@ -111,6 +111,102 @@ class Columns(EstimatesTest):
         self.assertEqual(self.header("simulate", "replay", "--from", "s.wav")[:2], ["t", "y"])
 
 
+class Parts(EstimatesTest):
+    def write_sums(self, name="sums.csv"):
+        """Two series with gaps and lost rows: a trend and a cycle in the north, a cycle in the east."""
+        source = random.Random(4)
+        rows = []
+        for key in ("a", "b"):
+            for k in range(240):
+                cycle = 2 * math.sin(2 * math.pi * k / 12)
+                north, east = 30 + 0.1 * k + cycle, -5 - 3 * cycle
+                cells = [f"{value + source.gauss(0, 0.3):.4f}" for value in (north, east)]
+                if k % 11 == 3:
+                    cells[k % 2] = ""
+                if k % 40 != 17:
+                    rows.append(",".join([key, str(k / 2), *cells]))
+        support.write_rows(self.folder / name, "key,t,north,east", rows)
+
+    def assert_sums(self, rows, channels=("north", "east"), step="row"):
+        """The parts of each channel add up to it."""
+        for row in rows:
+            for channel in channels:
+                shares = [float(value) for name, value in row.items()
+                          if name.startswith(channel + ":") and not name.endswith("_std")]
+                self.assertTrue(shares)
+                self.assertAlmostEqual(sum(shares), float(row[channel]), delta=1e-10, msg=row)
+
+    def test_add_up_in_every_command_and_format(self):
+        self.write_sums()
+        self.succeed("fit", "sums.csv", "--measure", "north,east", "--prior",
+                     "north: trend + season(6, 1); memory + season(6, 2)", "--noise", "0.3", *STATIC, "-o", "m.kalmia")
+        names = ["north", "east", "north:trend", "north:season(6)", "east:mean", "east:memory", "east:season(6)"]
+        header = ["key", "t", *(name + end for name in names for end in ("", "_std"))]
+        for command in ("filter", "smooth", "forecast"):
+            with self.subTest(command=command):
+                rows = self.table(command, "m.kalmia", "sums.csv", "--parts")
+                self.assertEqual(list(rows[0]), header)
+                self.assertEqual({row["key"] for row in rows}, {"a", "b"})
+                self.assert_sums(rows)
+                plain = self.table(command, "m.kalmia", "sums.csv")
+                self.assertEqual([{name: row[name] for name in plain[0]} for row in rows], plain)
+                self.assertEqual(len({row["east:mean"] for row in rows}), 1)
+                self.assertEqual({row["east:mean_std"] for row in rows}, {"0"})
+        self.assert_sums(self.table("sample", "m.kalmia", "sums.csv", "--count", 2, "--parts"))
+        answers = self.succeed("stream", "m.kalmia", "--parts", "--json", stdin="30,-5\n,-6\n")
+        self.assert_sums([json.loads(line) for line in answers.splitlines()])
+        self.assert_sums(self.table("smooth", "m.kalmia", "sums.csv", "--parts", "--all-states"))
+        self.succeed("smooth", "m.kalmia", "sums.csv", "--parts", "-o", "p.jsonl")
+        self.assert_sums([json.loads(line) for line in (self.folder / "p.jsonl").read_text().splitlines()])
+        self.succeed("smooth", "m.kalmia", "sums.csv", "--parts", "-o", "p.npz")
+        with zipfile.ZipFile(self.folder / "p.npz") as arrays:
+            listed = arrays.read("names.npy").decode("utf-32-le", "ignore")
+            for name in names:
+                self.assertIn(name, listed)
+            self.assertIn(b"7, 7)", arrays.read("covariance.npy"))
+
+    def test_of_networks_that_are_mixed_and_calibrated(self):
+        self.write_sums()
+        self.succeed("fit", "sums.csv", "--measure", "north,east", "--prior", "level + season(6, 1)", "--noise", "0.3",
+                     "--hidden", "4", "--decoder", "4", "--updates", "10", "--members", "2", "--calibrate", "-q",
+                     "-o", "m.kalmia")
+        rows = self.table("smooth", "m.kalmia", "sums.csv", "--parts")
+        self.assertIn("east:season(6)_std", rows[0])
+        self.assert_sums(rows)
+
+    def test_of_dates_have_times_for_people(self):
+        source = random.Random(5)
+        rows = [f"2024-01-{1 + k // 24:02}T{k % 24:02}:00:00,"
+                f"{math.sin(math.pi * k / 12) + source.gauss(0, 0.2)}" for k in range(300)]
+        support.write_rows(self.folder / "load.csv", "date,load", rows)
+        self.succeed("fit", "load.csv", "--prior", "level + season(24 h, 1) + season(60 h, 1)", "--noise", "0.2",
+                     *STATIC, "-o", "m.kalmia")
+        self.assertEqual(self.header("smooth", "m.kalmia", "load.csv", "--parts")[3::2],
+                         ["load:level", "load:season(24 h)", "load:season(60 h)"])
+        every = self.header("smooth", "m.kalmia", "load.csv", "--all-states")
+        self.assertEqual(every[3::2], ["load_level", "load_season_cos1", "load_season_sin1", "load_season2_cos1",
+                                       "load_season2_sin1"])
+
+    def test_of_priors_with_a_name_are_one(self):
+        support.write_track(self.folder / "track.csv")
+        self.succeed("fit", "track.csv", "--prior", "constant-velocity", *STATIC, "-o", "m.kalmia")
+        row = self.table("smooth", "m.kalmia", "track.csv", "--parts")[9]
+        self.assertEqual((row["y2"], row["y2_std"]), (row["y2:trend"], row["y2:trend_std"]))
+
+    def test_that_there_are_not_are_refused(self):
+        support.write_track(self.folder / "track.csv")
+        for prior in ("none", "coordinated-turn"):
+            self.succeed("fit", "track.csv", "--prior", prior, *STATIC, "-o", "m.kalmia")
+            self.fail_with(2, ["smooth", "m.kalmia", "track.csv", "--parts"],
+                           [f"parts: the model's prior is {prior}", "trend + season(24)"])
+        self.succeed("fit", "track.csv", "--measure", "y1", "--ode", "y1 = -y1", *STATIC, "-o", "m.kalmia")
+        self.fail_with(2, ["filter", "m.kalmia", "track.csv", "--parts"], ["parts: the model's prior is system"])
+        self.succeed("fit", "track.csv", "--prior", "constant-velocity", *STATIC, "-o", "m.kalmia")
+        self.fail_with(2, ["smooth", "m.kalmia", "track.csv", "--parts", "-o", "a.wav"],
+                       ["--parts has no effect: a.wav"])
+        self.assertFalse((self.folder / "a.wav").exists())
+
+
 class Bars(EstimatesTest):
     def test_of_measurements_hold_the_noise(self):
         support.write_track(self.folder / "track.csv")

@@ -415,7 +415,7 @@ class Case:
             self.use(command, name, data)
 
     def use(self, command, name, data):
-        every = self.r.choice(((), ("--all-states",)))
+        every = self.r.choice(((), ("--all-states",), ("--parts",)))
         if command == "stream":
             lines = [row[1:] for row in csv.reader(data.read_text().splitlines()[1:])]
             result = self.call("stream", name, *every, stdin="".join(",".join(row) + "\n" for row in lines))

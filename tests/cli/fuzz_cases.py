@@ -43,7 +43,8 @@ def waves(r, channels):
     world.at = at
     world.noise = [0.3 * s for s in size]
     world.priors = ("auto", "constant-position", "mean-reverting", "constant-velocity",
-                    "damped-velocity", "constant-acceleration", "oscillator", "ar", "none")
+                    "damped-velocity", "constant-acceleration", "oscillator", "ar", "none",
+                    "level + memory", "trend + oscillator")
     if channels == 2:
         world.priors += ("coordinated-turn", "linear-motion")
     return world
@@ -388,6 +389,7 @@ class Case:
         self.hide = r.random() < 0.3
         self.samples = r.random() < 0.2
         self.other_unit = r.random() < 0.01 and self.time not in ("none", "dates")
+        self.parts = r.random() < 0.3
         self.isa = ("--isa", "portable") if r.random() < 0.25 else ()  # the one that all machines have
 
     def linear_states(self):

@@ -39,6 +39,8 @@ REFUSALS = (
     ("iterations with a linear model", r"--iterations = \d+ has no effect"),
     ("an option without effect", r"^kalmia \w+: --[a-z-]+ = [^\n]* has no effect: "),
     ("samples of a recurrent filter", r"recurrent filter"),
+    ("parts of a prior that has none", r"parts: the model's prior is "),
+    ("parts of a recurrent smoother", r"--parts: a recurrent smoother"),
     ("iterations over a recurrent filter", r"but a recurrent filter has no expert map to linearise"),
     ("a smoother that the model has not", r"but the model has no \w+ smoother"),
     # The flow of the equations, cut off after a few terms, cannot follow the data at all.
@@ -95,7 +97,7 @@ class Runner:
         self.refused, self.failures = [], []
         self.model = self.filtered = self.smoothed = None
         if self.attempt(self.fit):
-            for use in (self.filter, self.smooth, self.forecast, self.stream, self.sample, self.unit,
+            for use in (self.filter, self.smooth, self.parts, self.forecast, self.stream, self.sample, self.unit,
                         self.hidden, self.evaluate):
                 self.attempt(use)
 
@@ -140,6 +142,21 @@ class Runner:
             for s in range(len(self.case.series)):
                 self.same(f"the last smoothed state of series {s + 1} and the filtered one",
                           self.smoothed[s][-1:], self.filtered[s][-1:], MOMENT_TOLERANCE, "smooth")
+
+    def parts(self):
+        """What the parts add to a channel is what it is."""
+        if not self.case.parts or not self.smoothed:
+            return
+        self.run("smooth", "m.kalmia", "data.csv", *self.smoothing(), "--parts", "-o", "parts.csv")
+        rows = [row for series in self.smoothed for row in series]
+        for k, (row, cells) in enumerate(zip(rows, check_table(self.folder / "parts.csv", len(rows), "parts"))):
+            for name, _, _ in self.case.world.columns:
+                shares = [float(value) for part, value in cells.items()
+                          if part.startswith(name + ":") and not part.endswith("_std")]
+                size = sum(abs(share) for share in shares)
+                if not abs(sum(shares) - row["mean"][name]) <= 1e-9 * size:
+                    raise Failure("parts", f"parts, row {k + 1}: those of {name} add up to {sum(shares)}, but it is "
+                                           f"{row['mean'][name]}")
 
     def forecast(self):
         case = self.case

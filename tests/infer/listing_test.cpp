@@ -67,6 +67,29 @@ TEST(Listing, MomentsAreThoseOfTheNamedQuantities) {
   for (std::size_t i = 0; i < 9; ++i) EXPECT_DOUBLE_EQ(with_noise[i], C[i] + R[i]) << i;
 }
 
+// After the states, with their covariances to all else.
+TEST(Listing, PartsComeLast) {
+  const Model model = public_model(test::sum_case("level + season(6, 1)", 1));
+  EXPECT_EQ(Listing(model, {.all_states = true, .parts = true}).names(),
+            (Names{"north", "north_level", "north_season_cos1", "north_season_sin1", "north:level",
+                   "north:season(3)"}));
+  const Listing listing(model, {.measurements = true, .parts = true});
+  std::vector<double> mean(3), C(9);
+  listing.at(std::vector{90.0, 3.0, 7.0}, std::vector{4.0, 1.0, 0.5, 1.0, 9.0, 2.0, 0.5, 2.0, 16.0},
+             mean, C);
+  test::expect_close(mean, std::vector{93.0, 90.0, 3.0}, 1e-15, "mean");
+  // The noise, of variance (40 / 4)^2, is that of measurements alone.
+  test::expect_close(C, std::vector{115.0, 5.0, 10.0, 5.0, 4.0, 1.0, 10.0, 1.0, 9.0}, 1e-14,
+                     "covariance");
+  EXPECT_THROW(Listing(public_model(test::pendulum_case()), {.parts = true}), ConfigError);
+  // A column that has the name of a part keeps it.
+  test::LearnedCase made = test::sum_case("level + season(6, 1)", 2);
+  made.description.measured_names = {"a", "a:level"};
+  EXPECT_EQ(Listing(public_model(made), {.parts = true}).names(),
+            (Names{"a", "a:level", "a:level_state", "a:season(3)", "a:level:level",
+                   "a:level:season(3)"}));
+}
+
 TEST(Listing, OfEstimatesStepByStep) {
   const Model model = public_model(test::static_case(2));
   Dataset data = motion_data(2, {40, 0, 7}, 3);

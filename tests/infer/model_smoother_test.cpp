@@ -93,5 +93,19 @@ TEST(Model, TheTrainedSmootherIsTheOneThatIsUsed) {
   }
 }
 
+// Networks of a recurrent smoother put out the state without the map; others start from it.
+TEST(Model, KnowsWhatSmoothsByTheMap) {
+  const Model fused = with_smoother(test::network_case(2, 29), model::SmootherKind::Fused);
+  EXPECT_TRUE(fused.smooths_by_map());
+  const Model recursive = with_smoother(test::network_case(2, 29), model::SmootherKind::Recursive);
+  EXPECT_TRUE(recursive.smooths_by_map({"recursive"}));
+  const Model recurrent = with_smoother(test::network_case(2, 29), model::SmootherKind::Recurrent);
+  EXPECT_FALSE(recurrent.smooths_by_map());
+  EXPECT_FALSE(recurrent.smooths_by_map({"recurrent"}));
+  EXPECT_TRUE(recurrent.smooths_by_map({"linearized"}));
+  EXPECT_TRUE(recurrent.smooths_by_map({"auto", 2}));
+  EXPECT_TRUE(public_model(test::network_case(2, 29)).smooths_by_map());
+}
+
 }  // namespace
 }  // namespace kalmia

@@ -142,8 +142,8 @@ TEST(PartsText, NamesOfTheParts) {
 
 TEST(PartsText, WrongPartsAreRefused) {
   const std::string parts =
-      "level, memory, trend, damped-trend, damped-velocity, acceleration, oscillator, season or "
-      "ar";
+      "level, memory, trend, damped-trend, damped-velocity, acceleration, damped-acceleration, "
+      "oscillator, season or ar";
   EXPECT_EQ(text_refusal("trnd + level"),
             "prior: part \"trnd\", but a part must be " + parts + "; did you mean trend?");
   EXPECT_EQ(text_refusal("trend + level(3)"),
