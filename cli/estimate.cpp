@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "data/file.hpp"
 #include "kalmia/error.hpp"
 #include "kalmia/text.hpp"
 #include "output.hpp"
@@ -17,14 +16,6 @@ std::size_t total_steps(const Estimates& estimates) {
   for (const StateEstimates& series : estimates.series)
     steps += static_cast<std::size_t>(series.steps);
   return steps;
-}
-
-void refuse_idle_parts(const EstimateCommand& command) {
-  const data::Format format = data::format_of(command.output);
-  if (command.list.parts && (format == data::Format::Wav || format == data::Format::Flac))
-    throw ConfigError("--parts has no effect: " + command.output +
-                      " holds the sound of what is measured alone; write .csv, .npz or .jsonl, or "
-                      "leave it out");
 }
 
 void report(const EstimateCommand& command, const Estimates& estimates) {
@@ -81,7 +72,6 @@ void EstimateCommand::run(const Estimator& estimate) const {
     throw ConfigError("--truth has no effect: only evaluate reads the truth; leave it out");
   check_output(output, {model, data});
   check_output_name(output);
-  refuse_idle_parts(*this);
   const Model loaded = Model::load(model);
   const Dataset dataset = read_dataset(data, data_options(loaded, columns, false));
   const Listing listing(loaded, list);

@@ -454,7 +454,8 @@ def others():
     yield Run("parts-of-channels", (
         step(f"fit @gaps.csv --noise 0.5 --prior 'y1: level + season(7, 1); oscillator + memory' {STATIC} -o m.kalmia"),
         step("smooth m.kalmia @gaps.csv --parts --all-states -o smooth.csv"),
-        step("smooth m.kalmia @gaps.csv --parts -o smooth.wav", refused=True)))
+        step("fit @gaps.csv --prior coordinated-turn --hidden 0 -o turn.kalmia"),
+        step("smooth turn.kalmia @gaps.csv --parts", refused=True)))
     lines = Lines("series.csv", ("key", "y1", "y2"), 250)
     yield Run("streams", (
         step(f"fit @series.csv {model} -o m.kalmia"),
