@@ -389,7 +389,10 @@ class Case:
         self.hide = r.random() < 0.3
         self.samples = r.random() < 0.2
         self.other_unit = r.random() < 0.01 and self.time not in ("none", "dates")
-        self.parts = r.random() < 0.3
+        # Other priors have no parts, and recurrent networks do not know them.
+        sums = not self.world.equations and self.prior not in ("none", "lorenz", "coordinated-turn", "linear-motion")
+        known = sums and self.filter == "recursive" and self.smoother != "recurrent"
+        self.parts = r.random() < (0.5 if known else 0.02)
         self.isa = ("--isa", "portable") if r.random() < 0.25 else ()  # the one that all machines have
 
     def linear_states(self):
