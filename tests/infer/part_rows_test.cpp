@@ -16,8 +16,8 @@
 namespace kalmia::infer {
 namespace {
 
-using reference::Matrix;
-using reference::Vector;
+using test::Matrix;
+using test::Vector;
 using RowNames = std::vector<std::string>;
 
 RowNames row_names(const test::LearnedCase& made) {
