@@ -70,6 +70,12 @@ TEST(PeriodFinder, TheStrongestComesFirstAndNoMoreThanAreAskedFor) {
   EXPECT_EQ(periods_of(y, 2), (std::vector<double>{29, 101}));
 }
 
+TEST(PeriodFinder, ALineHidesNone) {
+  std::vector<double> y = waves(1200, {{90, 0.8}}, 22);
+  for (std::size_t k = 0; k < y.size(); ++k) y[k] += 1e3 * static_cast<double>(k);
+  EXPECT_EQ(periods_of(y), (std::vector<double>{90}));
+}
+
 // Of 300 series of each kind one or two would show a period by chance.
 TEST(PeriodFinder, NoisesWalksAndTrendsShowNone) {
   struct Kind {
