@@ -358,8 +358,11 @@ std::string parts_text(std::span<const Part> parts, const DataAxes& axes) {
 }
 
 std::string rough_time_text(double steps, const DataAxes& axes) {
+  constexpr double kLongest = 1e6;  // that is written out
   const double time = steps * axes.step;
-  if (!axes.dates) return fmt::format("{:.2g}", time);
+  if (!axes.dates)
+    return time < 99.5 || time >= kLongest ? fmt::format("{:.2g}", time)
+                                           : fmt::format("{:.0f}", time);
   const TimeUnit* best = kUnits;
   for (const TimeUnit& each : kUnits)
     if (time / each.seconds >= 2 && each.name != "w") best = &each;

@@ -33,7 +33,7 @@ bool looks_like_parts(std::string_view text);
 std::vector<Part> parts_in_steps(const std::vector<WrittenPart>& written, const DataAxes& axes);
 /// As a user would write them, times to six digits.
 std::string parts_text(std::span<const Part> parts, const DataAxes& axes);
-/// A time to two digits: "19 d" where times are dates, else in the time axis' unit.
+/// A time to two digits, or to whole numbers from 100 on: "19 d" where times are dates, else in the time axis' unit.
 std::string rough_time_text(double steps, const DataAxes& axes);
 
 }  // namespace kalmia::prior
