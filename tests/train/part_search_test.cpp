@@ -145,20 +145,19 @@ void expect_as_good(const std::function<Signal(std::uint64_t)>& make, const std:
   const Signal other = make(2);
   const TrueErrors own = true_errors(found.fitted, other),
                    best = true_errors(searched.fitted(right), other);
-  printf("%s: %s; filter %g %g smooth %g %g tried %zu\n", right.c_str(), searched.text(found.parts).c_str(), own.filter, best.filter, own.smooth, best.smooth, found.tried.size());
   const std::string what = searched.text(found.parts) + " in place of " + right;
   EXPECT_LT(own.filter, 1.05 * best.filter) << what;
   EXPECT_LT(own.smooth, 1.05 * best.smooth) << what;
 }
 
 TEST(PartSearch, FindsALevel) {
-  expect_as_good(
-      [](std::uint64_t seed) { return in_noise(walk(1200, 0.3, seed), 1, seed); }, "level");
+  expect_as_good([](std::uint64_t seed) { return in_noise(walk(1200, 0.3, seed), 1, seed); },
+                 "level");
 }
 
 TEST(PartSearch, FindsATrend) {
-  expect_as_good(
-      [](std::uint64_t seed) { return in_noise(sloping(1200, 0.05, 1, seed), 1, seed); }, "trend");
+  expect_as_good([](std::uint64_t seed) { return in_noise(sloping(1200, 0.05, 1, seed), 1, seed); },
+                 "trend");
 }
 
 TEST(PartSearch, FindsATrendThatFades) {
@@ -170,8 +169,8 @@ TEST(PartSearch, FindsATrendThatFades) {
 TEST(PartSearch, FindsALevelAndASeason) {
   expect_as_good(
       [](std::uint64_t seed) {
-        std::vector<double> x = walk(1500, 0.1, seed);
-        const std::vector<double> cycle = daily(1500);
+        std::vector<double> x = walk(1200, 0.1, seed);
+        const std::vector<double> cycle = daily(1200);
         for (std::size_t k = 0; k < x.size(); ++k) x[k] += cycle[k];
         return in_noise(x, 1, seed);
       },
@@ -186,6 +185,103 @@ TEST(PartSearch, FindsAnOscillator) {
         return in_noise(x, 1, seed);
       },
       "level + oscillator(20)");
+}
+
+// Of white noise about a constant nothing else is found.
+TEST(PartSearch, WhiteNoiseHasNoParts) {
+  for (const std::uint64_t seed : {11, 12}) {
+    const Signal signal = in_noise(std::vector<double>(1200, 7.0), 2, seed);
+    const Searched searched(dataset_of({signal.measured}));
+    const FoundSum found = searched.found();
+    const std::string text = searched.text(found.parts);
+    EXPECT_EQ(found.parts.size(), 1u) << text;
+    EXPECT_FALSE(has(found.parts, PartKind::Season)) << text;
+    EXPECT_FALSE(has(found.parts, PartKind::Oscillator)) << text;
+    EXPECT_LE(prior::part_states(found.parts[0]), 2) << text;
+    // A mean of 1,000 values is known to 0.06; a level that hardly wanders, not much worse.
+    const TrueErrors errors = true_errors(found.fitted, signal);
+    EXPECT_LT(errors.smooth, 0.2) << text;
+    EXPECT_LT(errors.filter, 0.4) << text;
+  }
+}
+
+// What is told of it: each sum once, the last one that was kept is the result, and what networks
+// may learn from is one part.
+TEST(PartSearch, SaysWhatWasTried) {
+  const Searched searched(dataset_of({in_noise(sloping(800, 0.05, 1, 21), 1, 21).measured}));
+  const FoundSum found = searched.found();
+  std::vector<std::string> names;
+  double last = std::numeric_limits<double>::infinity();
+  std::string kept;
+  for (const TriedModel& each : found.tried) {
+    names.push_back(each.what);
+    EXPECT_TRUE(std::isfinite(each.loss())) << each.what;
+    EXPECT_GT(each.penalty, 0) << each.what;
+    for (const std::vector<double>& blocks : each.scores.blocks) EXPECT_FALSE(blocks.empty());
+    if (!each.kept) continue;
+    EXPECT_LT(each.loss(), last) << each.what;
+    last = each.loss();
+    kept = each.what;
+  }
+  EXPECT_EQ(kept, searched.text(found.parts));
+  EXPECT_NE(std::ranges::find(names, "level"), names.end());
+  EXPECT_EQ(found.fitted.description.prior.parts, found.parts);
+  EXPECT_EQ(found.predictor.size(), 1u);
+  EXPECT_EQ(found.predictor_fitted.description.prior.parts, found.predictor);
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
+TEST(PartSearch, AStopEndsItWithTheBestSoFar) {
+  const Dataset data = dataset_of({in_noise(walk(800, 0.3, 22), 1, 22).measured});
+  const std::size_t all = Searched(data).found().tried.size();
+  // In the first sum, and in a later one.
+  for (const std::string& at : {std::string("search level"), std::string("search trend")}) {
+    int asked = 0;
+    const Searched stopped(data, 1, [&](const FitProgress& now) {
+      asked += now.stage == at ? 1 : 0;
+      return asked < 2;
+    });
+    const FoundSum found = stopped.found();
+    EXPECT_TRUE(stopped.report.stopped()) << at;
+    EXPECT_LT(found.tried.size(), all) << at;
+    EXPECT_FALSE(found.parts.empty()) << at;
+    EXPECT_TRUE(std::isfinite(found.fitted.training_loss)) << at;
+  }
+}
+
+TEST(PartSearch, ThreadsDoNotChangeIt) {
+  const Dataset data = dataset_of({in_noise(swinging(700, 20, 60, 23), 0.5, 23).measured});
+  const Searched one(data), two(data, 2);
+  const FoundSum a = one.found(), b = two.found();
+  EXPECT_EQ(a.parts, b.parts);
+  EXPECT_EQ(a.fitted.output, b.fitted.output);
+  EXPECT_EQ(a.fitted.R, b.fitted.R);
+  EXPECT_EQ(a.predictor, b.predictor);
+  ASSERT_EQ(a.tried.size(), b.tried.size());
+  for (std::size_t i = 0; i < a.tried.size(); ++i) {
+    EXPECT_EQ(a.tried[i].what, b.tried[i].what);
+    EXPECT_EQ(a.tried[i].scores.blocks, b.tried[i].scores.blocks);
+  }
+}
+
+// To those who ask for one use alone, the others do not matter.
+TEST(PartSearch, ThePurposeDecides) {
+  const Signal signal = in_noise(sloping(1000, 0.1, 0.95, 24), 1, 24);
+  for (const auto& [purpose, use] : {std::pair{model::Purpose::Filter, Use::Filter},
+                                     std::pair{model::Purpose::Forecast, Use::Forecast}}) {
+    Searched searched(dataset_of({signal.measured}));
+    searched.spec.model.purpose = purpose;
+    const FoundSum found = searched.found();
+    double best = std::numeric_limits<double>::infinity();
+    for (const TriedModel& each : found.tried)
+      best = std::min(best, each.scores.loss(use) + each.penalty);
+    for (const TriedModel& each : found.tried)
+      if (each.what == searched.text(found.parts)) {
+        // The simplest of those that chance does not tell from the best.
+        EXPECT_LT(each.scores.loss(use) + each.penalty, best + 0.05);
+      }
+  }
 }
 
 }  // namespace
