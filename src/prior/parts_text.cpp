@@ -381,8 +381,11 @@ std::vector<std::string> part_names(std::span<const Part> own, const DataAxes& a
 }
 
 std::string rough_time_text(double steps, const DataAxes& axes) {
+  constexpr double kLongest = 1e6;  // that is written out
   const double time = steps * axes.step;
-  if (!axes.dates) return fmt::format("{:.2g}", time);
+  if (!axes.dates)
+    return time < 99.5 || time >= kLongest ? fmt::format("{:.2g}", time)
+                                           : fmt::format("{:.0f}", time);
   const TimeUnit* best = kUnits;
   for (const TimeUnit& each : kUnits)
     if (time / each.seconds >= 2 && each.name != "w") best = &each;

@@ -37,7 +37,8 @@ std::string parts_text(std::span<const Part> parts, const DataAxes& axes);
 /// period stand there where two parts would share a name; where that does not tell them apart, the
 /// second is "memory2".
 std::vector<std::string> part_names(std::span<const Part> own, const DataAxes& axes);
-/// A time to two digits: "19 d" where times are dates, else in the time axis' unit.
+/// A time to two digits, or to whole numbers from 100 on: "19 d" where times are dates, else in the
+/// time axis' unit.
 std::string rough_time_text(double steps, const DataAxes& axes);
 
 }  // namespace kalmia::prior

@@ -75,7 +75,7 @@ class Words {
                            time(2 * std::numbers::pi / frequency), time(1 / damping));
       }
       case PartKind::Season:
-        return cycle(part.scale) + " cycle" + shape(part, begin);
+        return cycle(part.scale) + shape(part, begin);
       case PartKind::Ar:
         break;
     }
@@ -86,8 +86,9 @@ class Words {
   std::string cycle(double steps) const {
     const double seconds = steps * axes_.step;
     for (const NamedCycle& each : kNamedCycles)
-      if (axes_.dates && std::abs(seconds / each.seconds - 1) < kSameCycle) return each.name;
-    return "a " + time(steps);
+      if (axes_.dates && std::abs(seconds / each.seconds - 1) < kSameCycle)
+        return fmt::format("{} cycle", each.name);
+    return "a cycle of " + time(steps);
   }
 
   std::string shape(const Part& season, int begin) const {

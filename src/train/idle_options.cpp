@@ -63,6 +63,7 @@ Reasons idle_in_model(const model::ModelSpec& spec) {
   if (departure == 0) idle["departure_degree"] = "departure = 0, so there is none";
   if (!nn::encoder_entry(spec.networks.encoder).reads_taps) idle["taps"] = for_encoders_with_taps();
   if (!spec.smoother) idle["keep_smoother"] = "the linearized smoother is always kept";
+  if (!spec.searches()) idle["purpose"] = "effort = quick, so there is no search that asks for it";
   if (!spec.networks.any())
     for (const char* field :
          {"encoder", "taps", "filter", "smoother", "keep_smoother", "members", "decoder"})

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numbers>
 #include <unsupported/Eigen/FFT>
 
@@ -25,7 +26,12 @@ constexpr double kRare = 6;
 constexpr double kMedian = std::numbers::ln2;
 // The level around a peak is that of the frequencies from its own over this to times this.
 constexpr double kAround = 1.5;
+// The level that a power law gives has to be exceeded by this many of its standard errors more.
+constexpr double kLevelErrors = 2;
 constexpr int kMostHarmonic = 12;
+// A cycle's shape is told by its first harmonics. A higher one that is stronger by this than all
+// others but its own multiples is a cycle of its own, as the day is in a week.
+constexpr double kShapeHarmonics = 3, kOwnCycle = 2;
 // The calendar's, in seconds: an hour, a day, a week, a month, a year.
 constexpr double kCalendar[] = {3600, 86400, 604800, 2629800, 31557600};
 
@@ -78,6 +84,37 @@ struct Peak {
   double height = 0;  // over the level around it
 };
 
+// Where the spectrum falls steeply, as that of anything smooth does, the level at a frequency is
+// not the median of those around it. It follows from a power law through them,
+//
+//   log power = a + b log(frequency / centre) - gamma + N(0, pi^2 / 6),
+//
+// as exponential variables have it, found by least squares in which peaks count as no more than a
+// high value of noise. Returns a and kLevelErrors of its standard errors.
+double power_law_level(const std::vector<double>& power, const std::vector<std::size_t>& around,
+                       double centre, double independent) {
+  constexpr int kRounds = 4;
+  constexpr double kHighest = 1;  // over the level, of a logarithm that counts as it is
+  const auto count = static_cast<double>(around.size());
+  double a = std::numeric_limits<double>::infinity(), b = 0, error = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    double x1 = 0, x2 = 0, z1 = 0, xz = 0;
+    for (const std::size_t j : around) {
+      const double x = std::log(static_cast<double>(j) / centre);
+      const double z = std::min(std::log(power[j]) + std::numbers::egamma, a + b * x + kHighest);
+      x1 += x / count;
+      x2 += x * x / count;
+      z1 += z / count;
+      xz += x * z / count;
+    }
+    const double spread = std::max(x2 - x1 * x1, std::numeric_limits<double>::min());
+    b = (xz - x1 * z1) / spread;
+    a = z1 - b * x1;
+    error = std::numbers::pi / std::sqrt(6.0) * std::sqrt((1 + x1 * x1 / spread) / independent);
+  }
+  return a + kLevelErrors * error;
+}
+
 // Peaks that stand out, the highest first. A peak is as wide as Hann's taper makes it: two
 // ordinates of the series on either side, `padding` times as many of the padded one.
 std::vector<Peak> peaks_of(const std::vector<double>& power, double size, double steps,
@@ -90,16 +127,27 @@ std::vector<Peak> peaks_of(const std::vector<double>& power, double size, double
   for (std::size_t i = std::max<std::size_t>(lowest, 1); i < highest; ++i) {
     if (power[i] < power[i - 1] || power[i] < power[i + 1]) continue;
     std::vector<double> around;
+    std::vector<std::size_t> places;
     const auto centre = static_cast<double>(i);
-    const auto to = std::min(power.size() - 1, std::max(i + 4 * reach, static_cast<std::size_t>(centre * kAround)));
-    const auto from = std::min(i > 4 * reach ? i - 4 * reach : 1, static_cast<std::size_t>(centre / kAround));
+    const auto to = std::min(power.size() - 1,
+                             std::max(i + 4 * reach, static_cast<std::size_t>(centre * kAround)));
+    const auto from =
+        std::min(i > 4 * reach ? i - 4 * reach : 1, static_cast<std::size_t>(centre / kAround));
     const std::size_t stride = std::max<std::size_t>(1, (to - from) / 512);
     for (std::size_t j = std::max<std::size_t>(from, 1); j <= to; j += stride)
-      if (j + reach < i || j > i + reach) around.push_back(power[j]);
+      if (j + reach < i || j > i + reach) {
+        around.push_back(power[j]);
+        places.push_back(j);
+      }
     if (around.empty()) continue;
     const auto middle = around.begin() + static_cast<std::ptrdiff_t>(around.size() / 2);
     std::nth_element(around.begin(), middle, around.end());
     if (!(power[i] > limit * *middle)) continue;
+    // Hann's taper leaves two ordinates of three independent.
+    const double independent = static_cast<double>(places.size() * stride) * steps / size / 1.5;
+    if (!(std::log(power[i]) >
+          std::log(limit * kMedian) + power_law_level(power, places, centre, independent)))
+      continue;
     // The top of a parabola through the logarithms.
     const double a = std::log(power[i - 1]), b = std::log(power[i]), c = std::log(power[i + 1]);
     const double bend = a - 2 * b + c;
@@ -141,30 +189,52 @@ std::vector<double> find_periods(const Dataset& data, std::size_t channel, doubl
   while (size < 2 * longest.size()) size *= 2;
   remove_line(longest);
   const bool dates = data.time_kind == TimeKind::Date;
-  std::vector<Peak> peaks =
-      peaks_of(power_of(std::move(longest), size), static_cast<double>(size), steps,
-               dates ? kFewestDatedCycles : kFewestCycles);
+  std::vector<Peak> peaks = peaks_of(power_of(std::move(longest), size), static_cast<double>(size),
+                                     steps, dates ? kFewestDatedCycles : kFewestCycles);
   std::erase_if(peaks, [&](const Peak& peak) {
-    return peak.frequency * steps < kFewestCycles && of_calendar(1 / peak.frequency, steps, dt) == 0;
+    return peak.frequency * steps < kFewestCycles &&
+           of_calendar(1 / peak.frequency, steps, dt) == 0;
   });
   std::vector<double> periods;
-  const auto is_harmonic = [&](double frequency, double of) {
+  const auto harmonic = [&](double frequency, double of) {  // 0: it is none
     const double times = std::round(frequency / of);
-    return times >= 1 && times <= kMostHarmonic && std::abs(frequency - times * of) < 1.5 / steps;
+    const bool is =
+        times >= 1 && times <= kMostHarmonic && std::abs(frequency - times * of) < 1.5 / steps;
+    return is ? times : 0;
+  };
+  const auto add = [&](double frequency) {
+    if (periods.size() < most && std::ranges::none_of(periods, [&](double known) {
+          const double of_known = harmonic(frequency, 1 / known);
+          const double of_this = harmonic(1 / known, frequency);
+          return (of_known > 0 && of_known <= kShapeHarmonics) ||
+                 (of_this > 0 && of_this <= kShapeHarmonics);
+        })) {
+      double period = rounded(1 / frequency, steps, dates, dt);
+      for (const double known : periods) {  // a week has seven whole days
+        const double times = harmonic(1 / known, frequency);
+        if (times > 0 && std::abs(1 / period - 1 / (times * known)) < 0.5 / steps)
+          period = times * known;
+      }
+      periods.push_back(period);
+    }
   };
   for (const Peak& peak : peaks) {
-    if (periods.size() >= most) break;
     // The lowest peak that this is a harmonic of, if that is no mere bump of its own.
-    double frequency = peak.frequency;
+    Peak lowest = peak;
     for (const Peak& other : peaks)
-      if (other.frequency < frequency && other.height > 0.1 * peak.height &&
-          is_harmonic(peak.frequency, other.frequency) && peak.frequency * steps > kFewestCycles)
-        frequency = other.frequency;
-    const double period = rounded(1 / frequency, steps, dates, dt);
-    if (std::ranges::none_of(periods, [&](double known) {
-          return is_harmonic(frequency, 1 / known) || is_harmonic(1 / known, frequency);
-        }))
-      periods.push_back(period);
+      if (other.frequency < lowest.frequency && other.height > 0.1 * peak.height &&
+          harmonic(peak.frequency, other.frequency) > 0)
+        lowest = other;
+    const double times = harmonic(peak.frequency, lowest.frequency);
+    const bool own = times > kShapeHarmonics && std::ranges::none_of(peaks, [&](const Peak& other) {
+                       const double of_lowest = harmonic(other.frequency, lowest.frequency);
+                       return of_lowest > 1 && std::fmod(of_lowest, times) != 0 &&
+                              kOwnCycle * other.height > peak.height;
+                     });
+    if (own) add(peak.frequency);
+    const bool known = std::ranges::any_of(
+        periods, [&](double period) { return harmonic(lowest.frequency, 1 / period) > 0; });
+    if (!known) add(lowest.frequency);
   }
   return periods;
 }

@@ -59,8 +59,8 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].learn &&
         (constants == Constants::Learned || std::isfinite(parameters[i].prior_std)))
-      theta_.push_back(
-          {i, BoundedVariable(parameters[i]), parameters[i].value, parameters[i].prior_std});
+      theta_.push_back({i, BoundedVariable(parameters[i], model.theta()[i]), parameters[i].value,
+                        parameters[i].prior_std});
   fill(data, segments, weighted);
   heads::StateModel<double> window = model.window();
   if (!weighted.empty()) window.robust = nullptr;

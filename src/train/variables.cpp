@@ -8,7 +8,7 @@
 
 namespace kalmia::train {
 
-BoundedVariable::BoundedVariable(const Parameter& parameter)
+BoundedVariable::BoundedVariable(const Parameter& parameter, double at)
     : lower_(parameter.lower), upper_(parameter.upper), centre_(parameter.value) {
   const bool above = std::isfinite(lower_), below = std::isfinite(upper_);
   kind_ = above && below ? Kind::Between : above ? Kind::Above : below ? Kind::Below : Kind::Free;
@@ -16,7 +16,13 @@ BoundedVariable::BoundedVariable(const Parameter& parameter)
            : kind_ == Kind::Below ? upper_ - centre_
            : centre_ != 0         ? std::abs(centre_)
                                   : 1;
-  start_ = kind_ == Kind::Between ? std::log((centre_ - lower_) / (upper_ - centre_)) : 0;
+  // A bound itself is infinitely far away.
+  constexpr double kMost = 30;
+  const double start = kind_ == Kind::Between ? std::log((at - lower_) / (upper_ - at))
+                       : kind_ == Kind::Above ? std::log((at - lower_) / scale_)
+                       : kind_ == Kind::Below ? std::log((upper_ - at) / scale_)
+                                              : (at - centre_) / scale_;
+  start_ = kind_ == Kind::Free ? start : std::clamp(start, -kMost, kMost);
 }
 
 double BoundedVariable::value(double v) const {

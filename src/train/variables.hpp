@@ -19,9 +19,12 @@ namespace kalmia::train {
 /// where scale is the size of the number at the start, so that a unit of v is a sizeable step.
 class BoundedVariable {
  public:
-  explicit BoundedVariable(const Parameter& parameter);
+  explicit BoundedVariable(const Parameter& parameter)
+      : BoundedVariable(parameter, parameter.value) {}
+  /// The same, of which a search begins at `at`.
+  BoundedVariable(const Parameter& parameter, double at);
 
-  /// Where `value` is the parameter's own.
+  /// Where `value` is what a search begins at.
   double start() const { return start_; }
   double value(double v) const;
   /// d value / d v.

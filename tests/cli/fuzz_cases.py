@@ -341,6 +341,14 @@ class Case:
         self.calibrated = r.random() < (0.03 if self.tails != "gaussian" or self.std_names else 0.2)
         if self.calibrated:
             add("--calibrate")
+        # A search for parts takes a while, and may find heavy tails, which others forbid.
+        effort = r.choices(("quick", "normal", "thorough"), (8, 2, 1))[0]
+        if effort != "normal":
+            add("--effort", effort)
+        if effort != "quick" and r.random() < 0.5:
+            add("--purpose", r.choice(("filter", "smooth", "gaps", "forecast")))
+        if effort != "quick" and self.tails == "gaussian":
+            add("--tails", "gaussian")
         self.filter, self.smoother, self.members = "recursive", "linearized", 1
         if self.networks:
             self.draw_networks(r, add)

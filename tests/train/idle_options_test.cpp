@@ -39,6 +39,15 @@ TEST(WithoutEffect, DefaultsAreLeftAlone) {
   EXPECT_TRUE(idle([](FitOptions&) {}, true).empty());
 }
 
+TEST(WithoutEffect, APurposeWithoutASearch) {
+  expect_idle([](FitOptions& o) { o.model.effort = "quick", o.model.purpose = "gaps"; },
+              "purpose = gaps has no effect: effort = quick, so there is no search that asks for "
+              "it; leave it out");
+  for (const char* effort : {"normal", "thorough"})
+    expect_works([&](FitOptions& o) { o.model.effort = effort, o.model.purpose = "gaps"; });
+  expect_works([](FitOptions& o) { o.model.effort = "quick"; });
+}
+
 TEST(WithoutEffect, OptionsOfOtherPriors) {
   const std::string flows = "it is for the priors lorenz and linear-motion; leave it out";
   for (const char* prior : {"auto", "constant-velocity", "none", "ar", "oscillator"}) {

@@ -27,6 +27,22 @@ TEST(BoundedVariable, StartsAtTheValue) {
   }
 }
 
+// A search may begin elsewhere; a bound itself is as good as reached.
+TEST(BoundedVariable, StartsWhereASearchBegins) {
+  for (const Parameter& p : kAll)
+    for (const double at : {0.25, 1.5, 3.75}) {
+      if (at <= p.lower || at >= p.upper) continue;
+      const BoundedVariable variable(p, at), usual(p);
+      EXPECT_NEAR(variable.value(variable.start()), at, 1e-14);
+      EXPECT_NEAR(usual.value(variable.start()), at, 1e-14);  // a unit is what it was
+    }
+  for (const double at : {0.0, 1.0}) {
+    const BoundedVariable variable(parameter(0.5, 0, 1), at);
+    EXPECT_TRUE(std::isfinite(variable.start()));
+    EXPECT_NEAR(variable.value(variable.start()), at, 1e-12);
+  }
+}
+
 TEST(BoundedVariable, ByHand) {
   EXPECT_EQ(BoundedVariable(parameter(-3)).value(2), 3);  // a unit is the size of the number
   EXPECT_EQ(BoundedVariable(parameter(0)).value(2), 2);

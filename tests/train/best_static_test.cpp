@@ -1,0 +1,163 @@
+#include "train/best_static.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/expert_spec.hpp"
+#include "train/first_description.hpp"
+#include "train/train_cases.hpp"
+
+namespace kalmia::train {
+namespace {
+
+// Two channels side by side.
+Dataset side_by_side(const std::vector<double>& a, const std::vector<double>& b) {
+  Dataset data;
+  data.y_names = {"a", "b"};
+  Series& series = data.series.emplace_back();
+  series.steps = static_cast<int>(a.size());
+  for (std::size_t k = 0; k < a.size(); ++k) series.y.insert(series.y.end(), {a[k], b[k]});
+  return data;
+}
+
+double loss_of(const StaticResult& fitted, const Case& c) {
+  std::vector<HeldOut> everything;
+  for (const StepRange& range : c.everything()) everything.push_back({range, range.begin});
+  ThreadTeam team(1);
+  return held_out_loss(*fitted.alone<double>(), c.scaled, everything, team);
+}
+
+StaticResult fitted_to(const Case& c, int iterations = 0) {
+  ThreadTeam team(1);
+  StaticOptions options;
+  options.max_iterations = iterations;
+  return fit_static(c.description, c.channels, {}, c.scaled, c.everything(), team, options);
+}
+
+// Channels that have nothing in common are as likely together as each alone, in their own units.
+TEST(BestStatic, JoinedChannelsAreAsLikelyAsEachAlone) {
+  std::vector<double> north = local_level(500, 0.2, 1, 1), up = local_level(500, 0.01, 4, 2);
+  for (std::size_t k = 0; k < up.size(); ++k) {
+    north[k] = 1e3 + 50 * north[k];
+    if (k % 5 == 3) up[k] = kMissing;
+  }
+  const Case a(dataset_of({north}), test::sum_of_parts("trend + memory", {"y"})),
+      b(dataset_of({up}), test::sum_of_parts("damped-trend", {"y"})),
+      both(side_by_side(north, up),
+           test::sum_of_parts("a: trend + memory; b: damped-trend", {"a", "b"}));
+  const StaticResult fitted_a = fitted_to(a, 30), fitted_b = fitted_to(b, 30);
+  const StaticResult whole = joined(both.description, {fitted_a, fitted_b});
+  EXPECT_NEAR(loss_of(whole, both), (500 * loss_of(fitted_a, a) + 400 * loss_of(fitted_b, b)) / 900,
+              1e-9);
+  EXPECT_EQ(whole.free_parameters, fitted_a.free_parameters + fitted_b.free_parameters);
+  EXPECT_EQ(whole.description.theta.size(),
+            fitted_a.description.theta.size() + fitted_b.description.theta.size());
+  // A search that begins there ends no higher.
+  ThreadTeam team(1);
+  StaticOptions options;
+  options.from = &whole;
+  options.max_iterations = 3;
+  const StaticResult further = fit_static(both.description, both.channels, {}, both.scaled,
+                                          both.everything(), team, options);
+  EXPECT_LT(further.training_loss,
+            (500 * fitted_a.training_loss + 400 * fitted_b.training_loss) / 900 + 1e-9);
+}
+
+// What fit_best_static reads.
+struct Fit {
+  Dataset data;
+  FitSpec spec;
+  ThreadTeam team{1};
+  ProgressReport report;
+  FitData checked;
+  FitContext context;
+  model::ModelDescription description;
+  ScaledData scaled;
+
+  Fit(Dataset the_data, FitSpec options, const prior::ExpertSpec& prior,
+      std::function<bool(const FitProgress&)> progress = {})
+      : data(std::move(the_data)),
+        spec(std::move(options)),
+        report(std::move(progress)),
+        checked(data, spec.model),
+        context(checked, spec, {}, team, report),
+        description(first_description(context, prior)),
+        scaled(data, description.units, description.dt) {}
+
+  BestStatic best(const StaticResult* from = nullptr, Care care = Care::Full) {
+    return fit_best_static(context, description, scaled, from, care);
+  }
+};
+
+TEST(BestStatic, IsScoredOnWhatIsHeldOut) {
+  Fit fit(dataset_of({local_level(800, 0.2, 1, 3)}), {}, test::named("constant-position"));
+  const BestStatic best = fit.best();
+  EXPECT_EQ(best.score, held_out_loss(*best.fitted.alone<float>(), fit.scaled,
+                                      fit.context.split().held_out, fit.team));
+  EXPECT_TRUE(best.kept.empty());
+  // With little data by Akaike's criterion: a price for each number that was learned.
+  Fit little(dataset_of({local_level(200, 0.2, 1, 4)}), {}, test::named("constant-position"));
+  const BestStatic few = little.best();
+  ASSERT_TRUE(little.context.little_data());
+  EXPECT_DOUBLE_EQ(few.score, few.fitted.training_loss + few.fitted.free_parameters / 200.0);
+}
+
+TEST(BestStatic, AGlanceIsNearlyAsGood) {
+  Fit fit(dataset_of({local_level(3000, 0.2, 1, 5)}), {}, test::named("constant-velocity"));
+  const BestStatic whole = fit.best(), glance = fit.best(nullptr, Care::Glance);
+  EXPECT_NEAR(glance.score, whole.score, 0.01);
+  // From the end of a search on, there is little left to do.
+  int iterations = 0;
+  Fit again(dataset_of({local_level(3000, 0.2, 1, 5)}), {}, test::named("constant-velocity"),
+            [&](const FitProgress&) { return ++iterations > 0; });
+  again.best(&whole.fitted, Care::Glance);
+  const int from_the_end = std::exchange(iterations, 0);
+  again.best(nullptr, Care::Glance);
+  EXPECT_LT(from_the_end, iterations);
+}
+
+TEST(BestStatic, AStopEndsItWithTheFirst) {
+  int asked = 0;
+  Fit fit(dataset_of({local_level(800, 0.2, 1, 6)}), {}, test::named("constant-velocity"),
+          [&](const FitProgress& now) {
+            EXPECT_EQ(now.stage, "static constant-velocity");
+            return ++asked < 3;
+          });
+  const BestStatic best = fit.best();
+  EXPECT_TRUE(best.fitted.interrupted);
+  EXPECT_TRUE(std::isfinite(best.score));
+  EXPECT_EQ(asked, 3);
+}
+
+// Tails that are to be learned are, and the fit is one under them.
+TEST(BestStatic, TailsAreLearned) {
+  std::vector<double> y = local_level(3000, 0.1, 1, 7);
+  RandomStream random(8, "outliers");
+  for (double& value : y)
+    if (random.uniform() < 0.05) value += 15 * random.normal();
+  FitSpec spec;
+  spec.model.tails = model::LearnedTails{};
+  Fit fit(dataset_of({y}), spec, test::named("constant-position"));
+  const BestStatic best = fit.best(nullptr, Care::Glance);
+  EXPECT_GT(best.fitted.description.tails, 0);
+  EXPECT_LT(best.fitted.description.tails, 5);
+}
+
+TEST(BestStatic, ParametersWithAMeaningAreNamed) {
+  const Case c(dataset_of({local_level(100, 1, 1, 9)}), "damped-velocity");
+  model::ModelDescription description = c.description;
+  const std::vector<Parameter> began = learned_parameters(description);
+  ASSERT_EQ(began.size(), 2u);
+  description.theta = {0.25, 0.5};
+  const std::vector<Parameter> ended = learned_parameters(description);
+  EXPECT_EQ(ended[0].value, 0.25);
+  EXPECT_EQ(ended[1].value, 0.5);
+  EXPECT_EQ(ended[0].name, began[0].name);
+  // Entries of a departure have none.
+  prior::ExpertSpec none = test::named("none");
+  none.departure = 1;
+  EXPECT_TRUE(
+      learned_parameters(Case(dataset_of({local_level(100, 1, 1, 9)}), none).description).empty());
+}
+
+}  // namespace
+}  // namespace kalmia::train
