@@ -22,8 +22,10 @@ using prior::PartKind;
 
 constexpr std::size_t kMostPeriods = 3;
 constexpr int kMostAdded = 3;
-// So many sums are tuned, if their loss is no larger than the best one's by more than this.
-constexpr std::size_t kMostTuned = 4;
+// So many sums are tuned, if their loss is no larger than the best one's by more than this, and if
+// they have no more states: a score of many takes long, and there is much to tune.
+constexpr std::size_t kMostTuned = 3;
+constexpr std::size_t kMostTunedStates = 8;
 constexpr double kNearlyAsGood = 0.15;
 // Networks are trained on top of a later single part if it predicts better by this.
 constexpr double kPredictsBetter = 5e-3;
@@ -268,9 +270,10 @@ class Search {
     std::optional<std::size_t> better;
     for (const std::size_t i : order) {
       if (fit_.report.stopped() || tried_[i].loss(weights_) > allowed) break;
+      if (fitted_[i].result.initial_e.size() > kMostTunedStates) continue;
       add_tuned(i);
       const std::size_t now = tried_.size() - 1;
-      if (is_better_over_all(tried_[now], tried_[before], weights_) &&
+      if (is_better(tried_[now], tried_[before], weights_) &&
           (!better || tried_[now].loss(weights_) < tried_[*better].loss(weights_)))
         better = now;
     }

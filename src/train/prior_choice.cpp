@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "kalmia/error.hpp"
@@ -32,6 +33,8 @@ constexpr double kMostCoefficients = 200;
 constexpr int kMostSumStates = 4;
 // Degrees are fitted to all data whose loss on a part of them is no higher than the least by more.
 constexpr double kAboutAsGood = 0.03;
+// Polynomials are added to a map that a search found if held-out loss falls by more than this.
+constexpr double kWorthPolynomials = 0.1;
 // A search for departures gives up after so many degrees that are no better.
 constexpr int kMostInVain = 2;
 
@@ -109,18 +112,24 @@ ChosenPrior best_predictor(const FitContext& fit, const std::vector<prior::Exper
   return chosen;
 }
 
-// Scores over all data, held out or not. `targets`: what is to be predicted, in the user's units.
-TriedModel scored(const FitContext& fit, const ChosenPrior& chosen, const std::string& what,
-                  const Dataset& targets) {
+// Scores over the stretches. `targets`: what is to be predicted, in the user's units.
+TriedModel scored_on(const FitContext& fit, const ChosenPrior& chosen,
+                     const std::vector<StepRange>& stretches, const std::string& what,
+                     const Dataset& targets) {
   const double period = model::expert_of(chosen.fitted.description).longest_period;
-  std::vector<StepRange> all;
-  for (int s = 0; s < chosen.data->series_count(); ++s) all.push_back(chosen.data->series(s));
   const model::ModelDescription& description = chosen.fitted.description;
   const ScaledData to_predict(targets, description.units, description.dt);
-  const UseData data(*chosen.data, all, period, usual_runs(*chosen.data),
-                     &to_predict);
+  const UseData data(*chosen.data, stretches, period, usual_runs(*chosen.data), &to_predict);
   return {what, data.score(*chosen.fitted.alone<float>(), LeftOut::Exactly, fit.team),
           chosen.fitted.free_parameters / fit.holdout.values, false};
+}
+
+// The same over all data, held out or not.
+TriedModel scored(const FitContext& fit, const ChosenPrior& chosen, const std::string& what,
+                  const Dataset& targets) {
+  std::vector<StepRange> all;
+  for (int s = 0; s < chosen.data->series_count(); ++s) all.push_back(chosen.data->series(s));
+  return scored_on(fit, chosen, all, what, targets);
 }
 
 // Takes `other` where it is better, and remembers that it was tried.
@@ -265,6 +274,21 @@ void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& b
     return fmt::format("{} + polynomials of degree {}", prior::prior_text(plain, step_length(fit)),
                        degree);
   };
+  // A map of physics is right but for its error. Of one that a search found polynomials are beside
+  // the point, unless data that nothing was fitted to say the same.
+  const bool doubted = chosen.automatic && !fit.little_data();
+  const auto held_out = [&](const ChosenPrior& each) {
+    return scored_on(fit, each, held_out_ranges(fit.split()), "", targets);
+  };
+  std::optional<TriedModel> before;
+  if (doubted) before = held_out(chosen);
+  const auto is_doubtful = [&](const ChosenPrior& each) {
+    if (!before) return false;
+    const TriedModel after = held_out(each);
+    const UseWeights weights = weights_of(before->scores, fit.spec.model.purpose);
+    return !is_better(after, *before, weights) ||
+           !(before->loss(weights) - after.loss(weights) > kWorthPolynomials);
+  };
   std::vector<std::pair<int, double>> glances;  // degree and loss
   int in_vain = 0;
   for (int degree = 2; degree <= kLargestDegree && in_vain < kMostInVain; ++degree) {
@@ -273,6 +297,7 @@ void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& b
     try {
       ChosenPrior glance = fitted(fit, of_degree(degree), nullptr, Care::Glance);
       add_climate(fit, glance);
+      if (is_doubtful(glance)) continue;
       if (take_better(fit, std::move(glance), text(degree), targets, best, chosen)) in_vain = 0;
       glances.emplace_back(degree, chosen.search.back().loss);
     } catch (const NumericalError&) {
@@ -286,7 +311,8 @@ void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& b
       ChosenPrior whole = fitted(fit, of_degree(degree));
       add_climate(fit, whole);
       TriedModel tried = scored(fit, whole, text(degree) + ", on all data", targets);
-      tried.kept = tried.loss() <= best.loss();
+      const UseWeights weights = weights_of(best.scores, fit.spec.model.purpose);
+      tried.kept = tried.loss(weights) <= best.loss(weights);
       chosen.search.push_back(tried.summary());
       if (!tried.kept) continue;
       whole.automatic = chosen.automatic;

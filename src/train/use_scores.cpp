@@ -480,7 +480,7 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
           }
           const double state = std::max(variance - noise, std::numeric_limits<double>::min());
           of_use.add(m, block, e * e / variance, variance, square, unit[m], bridged && gap >= kLongGap ? gap : 0,
-                     std::log(bridged ? variance / state : noise / state));
+                     std::log(bridged || exactly ? variance / state : noise / state));
         }
       }
     }

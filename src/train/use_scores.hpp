@@ -54,7 +54,9 @@ struct UseScores {
   std::array<std::vector<double>, kUses> blocks;
   /// Of each use, by how much more than the loss the logarithm of the state's error moves. The loss
   /// is that of y, of variance W + R, but the state's error has the variance W, in gaps and
-  /// forecasts, or W R / (W + R), where y is known: (W + R) / W, or R / W. In the mean.
+  /// forecasts, or V = W R / (W + R), where y is known: (W + R) / W, or R / W. Stein's estimate is
+  /// that of V + R: 2 + R / W, and for smoothing the two losses together make (W + R) / W. In the
+  /// mean.
   std::array<double, kUses> leverage = {1, 1, 1, 1};
 
   double loss(Use use) const;

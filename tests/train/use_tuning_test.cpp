@@ -31,13 +31,13 @@ struct WrongNoise {
 
 TEST(UseTuning, FindsTheNoiseThatIsBestInUse) {
   WrongNoise wrong;
-  const StaticResult tuned = tuned_for_use(wrong.model, wrong.data, {}, false, wrong.team, {});
+  const StaticResult tuned = tuned_for_use(wrong.model, wrong.data, {}, wrong.team, {});
   EXPECT_LT(wrong.loss(tuned), wrong.loss(wrong.model) - 0.1);
   EXPECT_GT(wrong.q(tuned), 0.2 / 2.5);
   EXPECT_LT(wrong.q(tuned), 0.2 * 2.5);
   EXPECT_EQ(tuned.R, wrong.model.R);  // it is given
   // There is nothing left to do.
-  const StaticResult again = tuned_for_use(tuned, wrong.data, {}, false, wrong.team, {});
+  const StaticResult again = tuned_for_use(tuned, wrong.data, {}, wrong.team, {});
   EXPECT_GT(wrong.loss(again), wrong.loss(tuned) - 0.01);
 }
 
@@ -45,11 +45,11 @@ TEST(UseTuning, AStopKeepsTheBestSoFar) {
   WrongNoise wrong;
   int asked = 0;
   const StaticResult none =
-      tuned_for_use(wrong.model, wrong.data, {}, false, wrong.team, [&] { return ++asked < 1; });
+      tuned_for_use(wrong.model, wrong.data, {}, wrong.team, [&] { return ++asked < 1; });
   EXPECT_EQ(none.output, wrong.model.output);
   EXPECT_EQ(asked, 1);
   const StaticResult some =
-      tuned_for_use(wrong.model, wrong.data, {}, false, wrong.team, [&] { return ++asked < 5; });
+      tuned_for_use(wrong.model, wrong.data, {}, wrong.team, [&] { return ++asked < 5; });
   EXPECT_EQ(asked, 5);
   EXPECT_LE(wrong.loss(some), wrong.loss(wrong.model));
 }
