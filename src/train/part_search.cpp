@@ -100,7 +100,11 @@ class Search {
     if (!best_) throw NumericalError("no sum of parts has a likelihood on these data");
     for (int added = 0; added < kMostAdded; ++added)
       if (!try_all(additions())) break;
-    if (fitted_[*best_].parts.size() > 1) try_all(replacements(), true);
+    if (fitted_[*best_].parts.size() > 1) {
+      try_all(replacements(), true);
+      try_all(removals(), true);
+      prefer_simple();
+    }
     try_all(finer_seasons());
     try_tuned();
     const std::size_t predictor = best_predictor();
@@ -314,11 +318,21 @@ class Search {
     weights_ = weights_of(tried_[least()].scores, fit_.spec.model.purpose);
     std::size_t best = least();
     for (std::size_t i = 0; i < best; ++i)  // simpler ones come first
-      if (!is_better(tried_[best], tried_[i], weights_)) {
+      if (!is_better_over_all(tried_[best], tried_[i], weights_)) {
         best = i;
         break;
       }
     keep(best);
+  }
+
+  // Of sums that are as good as the best as far as the data tell, that with the fewest learned numbers.
+  void prefer_simple() {
+    std::size_t simplest = *best_;
+    for (std::size_t i = 0; i < tried_.size(); ++i)
+      if (tried_[i].penalty < tried_[simplest].penalty &&
+          !is_better_over_all(tried_[*best_], tried_[i], weights_))
+        simplest = i;
+    if (simplest != *best_) keep(simplest);
   }
 
   // Simpler parts come first.
@@ -374,6 +388,16 @@ class Search {
       std::vector<Part> sum = parts();
       sum[0] = {kind};
       sums.push_back(std::move(sum));
+    }
+    return sums;
+  }
+
+  // Without one of the parts.
+  std::vector<std::vector<Part>> removals() const {
+    std::vector<std::vector<Part>> sums;
+    for (std::size_t p = 0; p < parts().size(); ++p) {
+      sums.push_back(parts());
+      sums.back().erase(sums.back().begin() + static_cast<std::ptrdiff_t>(p));
     }
     return sums;
   }

@@ -56,7 +56,7 @@ constexpr double kLongestAhead = 0.15;
 // Gaps of the data's own that are as long as this say more of long gaps than hidden runs do: values
 // are not missing by chance.
 constexpr int kLongGap = 8;
-constexpr double kManyGaps = 10;
+constexpr double kManyInGaps = 0.03;  // of all steps
 
 // The lengths of the gaps of one channel of a series.
 void add_gaps(const infer::SeriesView& piece, int M, int m, std::vector<int>& gaps) {
@@ -96,7 +96,8 @@ int settling_steps(double longest_period) {
 // Predictions of values of one use.
 class Predictions {
  public:
-  explicit Predictions(std::size_t channels) : channels_(channels) {}
+  // `steps`: all that count, measured or not.
+  Predictions(std::size_t channels, int steps) : channels_(channels), steps_(steps) {}
 
   // `gap`: the length of a gap of the data's own that the value comes after; 0: none.
   // `log_leverage`: the logarithm of UseScores::leverage for this value.
@@ -149,15 +150,15 @@ class Predictions {
            std::log(scale) / 2;
   }
 
-  // What each value counts: many of those after gaps of the data's own together as much as all
-  // others, few of them less, each by the length of its gap.
-  static std::vector<double> shares(const std::vector<Value>& values) {
-    double lengths = 0, gaps = 0, others = 0;
+  // What each value counts: those after gaps of the data's own together as much as all others, less
+  // where few steps are in such gaps, each by the length of its gap.
+  std::vector<double> shares(const std::vector<Value>& values) const {
+    double lengths = 0, others = 0;
     for (const Value& each : values) {
       lengths += each.gap;
-      (each.gap > 0 ? gaps : others) += 1;
+      others += each.gap == 0;
     }
-    const double of_gaps = others > 0 ? 0.5 * gaps / (gaps + kManyGaps) : 1;
+    const double of_gaps = others > 0 ? 0.5 * std::min(1.0, lengths / (kManyInGaps * steps_)) : 1;
     std::vector<double> share;
     for (const Value& each : values)
       share.push_back(each.gap > 0 ? of_gaps * each.gap / lengths : (1 - of_gaps) / others);
@@ -182,6 +183,7 @@ class Predictions {
   }
 
   std::vector<std::vector<Value>> channels_;
+  int steps_;
   double log_leverage_ = 0;
   std::size_t count_ = 0;
 };
@@ -434,8 +436,9 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
   const std::vector<double>& R = model.emission().R();
   const std::vector<double>& unit = model.description().units.y_scale;
   const auto name = [](int) { return std::string("the data"); };
-  std::array<Predictions, kUses> found{Predictions(width), Predictions(width), Predictions(width),
-                                       Predictions(width)};
+  std::array<Predictions, kUses> found{
+      Predictions(width, steps_), Predictions(width, steps_), Predictions(width, steps_),
+      Predictions(width, steps_)};
   std::vector<double> mean(width), S(width * width);
 
   // Adds y - h(x) of the steps of a pass, whose pieces begin at number `begin` of it; `wanted` says

@@ -25,7 +25,7 @@ enum class Use {
 };
 // Gaps of the data's own are not where chance would have them (a receiver is indoors), so that
 // hidden runs say little of them. The first value after a long one does, predicted from all before
-// it: many of them count for gaps and forecasts as much as all hidden runs.
+// it: where many steps are in such gaps, it counts for gaps and forecasts as much as all hidden runs.
 inline constexpr std::size_t kUses = 4;
 std::string_view use_name(Use use);
 
@@ -46,7 +46,8 @@ enum class LeftOut {
 /// is reported, which has seen y itself: with r = y - h(z) and V = d h(z) / dy R, Stein's unbiased
 /// estimate r^2 + 2 V of its squared error and R together takes the place of e^2. The first asks for small errors where
 /// the model is sure of itself, the second for few large ones. An outlier counts as an error of
-/// kMostDeviations, and a common factor of all variances, which calibration finds later, nothing.
+/// kMostDeviations, and a common factor of all variances, which calibration finds later, nothing
+/// (but for Stein's estimate, which takes R for right).
 inline constexpr double kMostDeviations = 10;
 struct UseScores {
   /// What each block of neighbouring values adds to the loss of a use; empty: no value was
