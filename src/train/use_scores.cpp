@@ -101,10 +101,10 @@ class Predictions {
 
   // `gap`: the length of a gap of the data's own that the value comes after; 0: none.
   // `log_leverage`: the logarithm of UseScores::leverage for this value.
-  void add(std::size_t channel, int block, double square, double variance, double squared_error,
-           double unit, int gap, double log_leverage) {
+  void add(std::size_t channel, int block, double e, double variance, double unit, int gap,
+           double log_leverage) {
     channels_[channel].push_back(
-        {block, gap, std::log(variance * unit * unit) / 2, square, squared_error, unit});
+        {block, gap, std::log(variance * unit * unit) / 2, e * e / variance, e * e, unit});
     log_leverage_ += log_leverage;
     ++count_;
   }
@@ -473,17 +473,14 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
           const double weight = whole.weight == nullptr ? 1 : whole.weight[i];
           const double noise = R[m * (width + 1)] / weight;
           double e = y - mean[m], variance = S[m * (width + 1)] + noise;
-          double square = e * e;
-          if (exactly) {  // of what the smoothed state was before y's own update; see UseScores
-            const double known = S[m * (width + 1)];
-            const double left = noise - std::min(known, kMostKnown * noise);
-            square += 2 * known;
+          if (exactly) {  // of what the smoothed state was before y's own update
+            const double left = noise - std::min(S[m * (width + 1)], kMostKnown * noise);
             e *= noise / left;
             variance = noise * noise / left;
           }
           const double state = std::max(variance - noise, std::numeric_limits<double>::min());
-          of_use.add(m, block, e * e / variance, variance, square, unit[m], bridged && gap >= kLongGap ? gap : 0,
-                     std::log(bridged || exactly ? variance / state : noise / state));
+          of_use.add(m, block, e, variance, unit[m], bridged && gap >= kLongGap ? gap : 0,
+                     std::log(bridged ? variance / state : noise / state));
         }
       }
     }

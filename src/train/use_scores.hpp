@@ -42,12 +42,11 @@ enum class LeftOut {
 ///   mean of log(v) / 2  +  log s,      s^2 = mean of min(u^2, (kMostDeviations s)^2),
 ///   log of the root mean square of e,                                 cut off likewise,
 ///
-/// in the user's units, and the mean of that over channels. For smoothing the second is that of what
-/// is reported, which has seen y itself: with r = y - h(z) and V = d h(z) / dy R, Stein's unbiased
-/// estimate r^2 + 2 V of its squared error and R together takes the place of e^2. The first asks for small errors where
+/// in the user's units, and the mean of that over channels. The first asks for small errors where
 /// the model is sure of itself, the second for few large ones. An outlier counts as an error of
-/// kMostDeviations, and a common factor of all variances, which calibration finds later, nothing
-/// (but for Stein's estimate, which takes R for right).
+/// kMostDeviations, and a common factor of all variances, which calibration finds later, nothing.
+/// (Stein's estimate of the error with y itself would tell more of smoothing, but takes R for right:
+/// models with too small an R, learned, look better by it.)
 inline constexpr double kMostDeviations = 10;
 struct UseScores {
   /// What each block of neighbouring values adds to the loss of a use; empty: no value was
@@ -55,9 +54,7 @@ struct UseScores {
   std::array<std::vector<double>, kUses> blocks;
   /// Of each use, by how much more than the loss the logarithm of the state's error moves. The loss
   /// is that of y, of variance W + R, but the state's error has the variance W, in gaps and
-  /// forecasts, or V = W R / (W + R), where y is known: (W + R) / W, or R / W. Stein's estimate is
-  /// that of V + R: 2 + R / W, and for smoothing the two losses together make (W + R) / W. In the
-  /// mean.
+  /// forecasts, or W R / (W + R), where y is known: (W + R) / W, or R / W. In the mean.
   std::array<double, kUses> leverage = {1, 1, 1, 1};
 
   double loss(Use use) const;

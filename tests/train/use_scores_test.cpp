@@ -38,7 +38,6 @@ UseScores scores_of(const Case& c, const Level& level, LeftOut left_out = LeftOu
 // Errors and variances of the predictions of values.
 struct Errors {
   std::vector<double> e, v;
-  std::vector<double> square;  // in place of e^2; empty: that
 
   // (mean log v / 2 + log s + log of the root mean square of e) / 2, where no error is beyond
   // kMostDeviations.
@@ -48,7 +47,7 @@ struct Errors {
     for (std::size_t i = 0; i < e.size(); ++i) {
       log_v += std::log(v[i]) / n;
       u2 += e[i] * e[i] / v[i] / n;
-      e2 += (square.empty() ? e[i] * e[i] : square[i]) / n;
+      e2 += e[i] * e[i] / n;
     }
     return (log_v / 2 + std::log(u2) / 2 + std::log(e2) / 2) / 2;
   }
@@ -93,9 +92,6 @@ TEST(UseScores, LossesOfFilterAndSmootherAreThoseWorkedOutByHand) {
         both * (past[k].mean / past[k].variance + future[k].mean / future[k].variance);
     smooth.e.push_back(y[k] - mean);
     smooth.v.push_back(both + level.r);
-    // With y itself: the residual shrinks by r / (both + r), and d x / dy = both / (both + r).
-    const double residual = (y[k] - mean) * level.r / (both + level.r);
-    smooth.square.push_back(residual * residual + 2 * both * level.r / (both + level.r));
   }
   // The model computes in float.
   EXPECT_NEAR(scores.loss(Use::Filter), filter.loss(), 1e-4);
@@ -171,10 +167,7 @@ TEST(UseScores, TheBetterOfTwoKnownModelsWinsInEachUse) {
 TEST(UseScores, ACommonFactorOfAllVariancesCountsNothing) {
   const Case c = level_case(local_level(2000, 0.2, 1, 5));
   const UseScores one = scores_of(c, {0.2, 1}), nine = scores_of(c, {0.2 * 9, 9});
-  for (const Use use : kAllUses) {
-    if (use == Use::Smooth) continue;  // Stein's estimate takes R for right
-    EXPECT_NEAR(one.loss(use), nine.loss(use), 1e-4) << use_name(use);
-  }
+  for (const Use use : kAllUses) EXPECT_NEAR(one.loss(use), nine.loss(use), 1e-4) << use_name(use);
 }
 
 TEST(UseScores, LossesAreInTheUnitsOfTheData) {
@@ -302,7 +295,7 @@ TEST(UseScores, WeightsTurnLossesIntoErrorsOfTheState) {
   const UseScores scores = scores_of(level_case(local_level(4000, q, r, 12)), {q, r});
   const UseWeights all = weights_of(scores, model::Purpose::All);
   EXPECT_NEAR(all.of[0], r / P, 0.01);
-  EXPECT_NEAR(all.of[1], 1 + r / (P / 2), 0.01);
+  EXPECT_NEAR(all.of[1], r / (P / 2), 0.01);
   for (const std::size_t bridged : {2, 3}) {  // 1 + r / variance of the state, which is larger
     EXPECT_GT(all.of[bridged], 1);
     EXPECT_LT(all.of[bridged], 1 + r / (P / 2));
