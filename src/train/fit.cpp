@@ -1,6 +1,7 @@
 // kalmia::fit: from data to a model, stage by stage.
 #include "kalmia/fit.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -67,6 +68,15 @@ train::TrainedMembers members_of(const FitContext& fit, const train::TrainingCon
   return train::train_members(training, chosen.fitted, fit.noise, chosen.score);
 }
 
+// A season of the calendar goes on for certain, and networks on a map without it forget it in a
+// longer forecast than held-out data can show.
+bool knows_the_calendar(const FitContext& fit, const train::StaticResult& fitted) {
+  return fit.data.training().time_kind == TimeKind::Date &&
+         std::ranges::any_of(fitted.description.prior.parts, [](const prior::Part& part) {
+           return part.kind == prior::PartKind::Season;
+         });
+}
+
 // Whether networks on top of a model take a time that is worth trying them.
 bool few_states(const FitContext& fit, const train::StaticResult& fitted) {
   constexpr std::size_t kMostStatesOfChannel = 4;
@@ -104,7 +114,7 @@ FitResult fit_checked(const train::FitData& data, const train::FitSpec& spec,
         *prior.data, fit.split(), spec, team, [&](FitProgress& now) { return report(now); }, bound};
   };
   std::optional<train::TrainedMembers> of_predictor;
-  if (chosen.predictor && !report.stopped())
+  if (chosen.predictor && !knows_the_calendar(fit, chosen.fitted) && !report.stopped())
     of_predictor = members_of(fit, training_of(*chosen.predictor), *chosen.predictor);
   if (of_predictor && !of_predictor->members.empty() &&
       train::better_in_use(training_of(*chosen.predictor), *of_predictor->members[0].model,

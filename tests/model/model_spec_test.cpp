@@ -70,7 +70,7 @@ TEST(ModelSpec, EveryChoiceThatIsListedCanBeRead) {
           }
         }
       });
-  EXPECT_EQ(texts, 7);
+  EXPECT_EQ(texts, 9);
 }
 
 TEST(ModelSpec, PriorsAreNamedAutomaticOrWritten) {

@@ -18,7 +18,7 @@ TEST(Tails, WhatIsNoneOfTheseIsToldTheRule) {
   for (const char* text : {"", "0.5", "-3", "four", "4 5", "1e100", "inf", "nan", "Learn"}) {
     const std::string message = message_of<ConfigError>([&] { parse_tails(text); });
     EXPECT_EQ(message.find("tails = \"" + std::string(text) +
-                           "\", but it must be gaussian or learn, or degrees of freedom of "
+                           "\", but it must be auto, gaussian or learn, or degrees of freedom of "
                            "Student's t in 1..1000000"),
               0u)
         << message;
@@ -30,7 +30,7 @@ TEST(Tails, WhatIsNoneOfTheseIsToldTheRule) {
 
 TEST(Tails, EveryFormThatIsListedCanBeRead) {
   const std::vector<Choice> forms = tails_forms();
-  EXPECT_EQ(forms.size(), 3u);
+  EXPECT_EQ(forms.size(), 4u);
   for (const Choice& each : forms) EXPECT_NO_THROW(parse_tails(std::string(each.name)));
 }
 
