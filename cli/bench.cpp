@@ -65,6 +65,7 @@ void run_bench(const Arguments& arguments) {
   options.train.seed = common.seed;
   options.train.threads = common.threads;
   options.model.prior = "lorenz";
+  options.model.effort = "quick";  // networks, whatever else may be better
   options.validate();
   SimulateOptions system;
   system.series = 128;

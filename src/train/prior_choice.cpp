@@ -33,6 +33,9 @@ constexpr double kMostCoefficients = 200;
 constexpr int kMostSumStates = 4;
 // Degrees are fitted to all data whose loss on a part of them is no higher than the least by more.
 constexpr double kAboutAsGood = 0.03;
+// Where a map is nearly right the state is known much better than a measurement, and what little of
+// that shows in the losses counts by its whole weight, up to this.
+constexpr double kMostOfGoodMap = 100;
 // Polynomials are added to a map that a search found if held-out loss falls by more than this.
 constexpr double kWorthPolynomials = 0.1;
 // A search for departures gives up after so many degrees that are no better.
@@ -311,7 +314,8 @@ void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& b
       ChosenPrior whole = fitted(fit, of_degree(degree));
       add_climate(fit, whole);
       TriedModel tried = scored(fit, whole, text(degree) + ", on all data", targets);
-      const UseWeights weights = weights_of(best.scores, fit.spec.model.purpose);
+      const UseWeights weights =
+          weights_of(best.scores, fit.spec.model.purpose, kMostOfGoodMap);
       tried.kept = tried.loss(weights) <= best.loss(weights);
       chosen.search.push_back(tried.summary());
       if (!tried.kept) continue;

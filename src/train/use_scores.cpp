@@ -270,15 +270,13 @@ std::string_view use_name(Use use) {
 
 double UseScores::loss(Use use) const { return sum_of(blocks[static_cast<std::size_t>(use)]); }
 
-UseWeights weights_of(const UseScores& scores, model::Purpose purpose) {
-  // Where nearly all is noise, or nearly nothing, little is known of the state's error.
-  constexpr double kLeast = 0.1, kMost = 5;
+UseWeights weights_of(const UseScores& scores, model::Purpose purpose, double most) {
   const std::optional<Use> only = use_of(purpose);
   UseWeights weights;
   for (const Use use : {Use::Filter, Use::Smooth, Use::Gaps, Use::Forecast}) {
     const auto u = static_cast<std::size_t>(use);
     weights.of[u] =
-        only && *only != use ? 0 : std::clamp(scores.leverage[u], kLeast, kMost);
+        only && *only != use ? 0 : std::clamp(scores.leverage[u], kLeastWeight, most);
   }
   return weights;
 }

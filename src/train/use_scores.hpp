@@ -66,8 +66,10 @@ struct UseWeights {
   std::array<double, kUses> of = {1, 1, 1, 1};
 };
 /// So that differences of losses are those of the logarithms of the states' errors, as a model has
-/// them; with a purpose, of that use alone.
-UseWeights weights_of(const UseScores& scores, model::Purpose purpose);
+/// them; with a purpose, of that use alone. Where nearly all is noise, or nearly nothing, little is
+/// known of the state's error: no weight is beyond kLeastWeight and `most`.
+inline constexpr double kLeastWeight = 0.1, kMostWeight = 5;
+UseWeights weights_of(const UseScores& scores, model::Purpose purpose, double most = kMostWeight);
 
 /// The mean over all uses that have values.
 double mean_loss(const UseScores& scores, const UseWeights& weights = {});

@@ -63,8 +63,8 @@ class EachCommand(ProgramTest):
         text = re.sub(r"\s+", " ", self.succeed("fit", "--help"))
         for part in ("; in 2..4096 [32]", "; above 0 and at most 0.5 [0.15]", "; in 1..64 [1]",
                      "what reads the measurements: gru (the paper's) | lstm | conv (",
-                     "map: auto (", " | constant-velocity | ", " | system (your own equations) [auto]",
-                     "tails of the noise: gaussian | learn (", "0.25,0.1;0.1,0.3 (a covariance by rows) [auto]",
+                     "trend + season(24 h): auto (", " | constant-velocity | ", " | system (your own equations) [auto]",
+                     "tails of the noise: auto (", " | gaussian | learn (", "0.25,0.1;0.1,0.3 (a covariance by rows) [auto]",
                      "to the map of a step: frozen (", "smoothed: linearized (", "put out: recursive ("):
             self.assertIn(part, text)
 
@@ -84,6 +84,8 @@ class Examples(ProgramTest):
             short = line
             if line.startswith("kalmia fit"):
                 short = re.sub(r"--hidden \d+ ", "", line) + " --hidden 8 --updates 10"
+                if "--effort" not in line:
+                    short += " --effort quick"
             with self.subTest(example=line):
                 result = subprocess.run(["bash", "-o", "pipefail", "-c", short], cwd=self.folder,
                                         env=environment, text=True, capture_output=True, timeout=120)
