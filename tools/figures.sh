@@ -23,7 +23,7 @@ fit() {  # MODEL DATA options
   local model=$1 from=$2
   shift 2
   local start=$SECONDS
-  "$kalmia" fit "$from.npz" "$@" -o "$model.kalmia" > "$model.log" 2>&1
+  "$kalmia" fit "$from.npz" --effort quick "$@" -o "$model.kalmia" > "$model.log" 2>&1
   echo "$model: fit $from $* ($((SECONDS - start)) s)"
 }
 score() {  # MODEL DATA [options of evaluate]

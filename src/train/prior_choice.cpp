@@ -233,8 +233,13 @@ void try_together(const FitContext& fit, const Dataset& targets, TriedModel& bes
   }
 }
 
-// Whether polynomials may be added to the map of a model.
+// Whether polynomials may be added to the map of a model. Who asks for a smoother, several members
+// or a filter without a map wants networks, which a map that has learned its own error leaves out.
 bool may_depart(const FitContext& fit, const ChosenPrior& chosen) {
+  const model::NetworkSpec& networks = fit.spec.model.networks;
+  if (networks.any() &&
+      (!networks.recursive() || networks.members > 1 || fit.spec.model.smoother.has_value()))
+    return false;
   const model::DepartureSpec& given = fit.spec.model.departure;
   const prior::ExpertSpec& spec = chosen.fitted.description.prior;
   if (given.std || given.degree > 1 || spec.departure > 0 || spec.degree > 1) return false;
