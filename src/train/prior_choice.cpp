@@ -373,6 +373,7 @@ ChosenPrior choose_prior(const FitContext& fit) {
         fit, chosen, prior::prior_text(chosen.fitted.description.prior, step_length(fit)), targets);
     best.kept = true;
     chosen.search.push_back(best.summary());
+    // Fitted together, outliers would be in the data again, and the noise Gaussian.
     if (together && !outliers) try_together(fit, targets, best, chosen);
     if (may_depart(fit, chosen)) try_departures(fit, targets, best, chosen);
     if (outliers) try_tails(fit, targets, best, chosen);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -91,6 +92,34 @@ TEST(Outliers, RepeatedValuesHaveNone) {
   const std::vector<std::vector<double>> before = series;
   replace_outliers(0, 1, series);
   EXPECT_EQ(series, before);
+}
+
+// Rests and fast swings of eight steps in turn, in hardly any noise: what moves is far from the
+// median of what mostly rests. Of spikes on top of that, those larger than the swing are found, also
+// two in a row; the rule for scales takes every swing for outliers.
+TEST(Outliers, IsolatedOnesAreNoMotion) {
+  RandomStream random(3, "rests and swings");
+  Dataset data;
+  data.y_names = {"a"};
+  Series& series = data.series.emplace_back();
+  series.steps = 4000;
+  for (int k = 0; k < series.steps; ++k)
+    series.y.push_back((k / 200 % 5 == 4 ? 10 * std::sin(2 * std::numbers::pi * k / 8) : 0) +
+                       0.1 * random.normal());
+  const auto missing = [](const Dataset& of) {
+    return std::ranges::count_if(of.series[0].y, [](double y) { return std::isnan(y); });
+  };
+  EXPECT_EQ(missing(isolated_outliers_missing(data)), 0);
+  const Dataset scales = without_outliers(data);
+  int moved = 0;
+  for (std::size_t k = 0; k < series.y.size(); ++k) moved += scales.series[0].y[k] != series.y[k];
+  EXPECT_GT(moved, 100);
+  for (const std::size_t k : {100u, 500u, 501u, 1500u, 2100u}) series.y[k] += 50;
+  series.y[900] -= 80;  // amid a swing
+  const Dataset found = isolated_outliers_missing(data);
+  EXPECT_EQ(missing(found), 6);
+  for (const std::size_t k : {100u, 500u, 501u, 900u, 1500u, 2100u})
+    EXPECT_TRUE(std::isnan(found.series[0].y[k])) << k;
 }
 
 }  // namespace

@@ -209,7 +209,8 @@ TEST(Summary, EveryReasonHasItsSentence) {
   std::vector<std::string> seen;
   for (const StopReason reason :
        {StopReason::Finished, StopReason::Patience, StopReason::Interrupted, StopReason::Failures,
-        StopReason::NoNetworks, StopReason::LittleData, StopReason::NoisePredicted}) {
+        StopReason::NoNetworks, StopReason::MapLearned, StopReason::LittleData,
+        StopReason::NoisePredicted}) {
     FitSummary s = example();
     s.networks.stop_reason = reason;
     const std::string message = message_of({}, s);
