@@ -51,6 +51,16 @@ TEST(BestStatic, JoinedChannelsAreAsLikelyAsEachAlone) {
   EXPECT_EQ(whole.free_parameters, fitted_a.free_parameters + fitted_b.free_parameters);
   EXPECT_EQ(whole.description.theta.size(),
             fitted_a.description.theta.size() + fitted_b.description.theta.size());
+  EXPECT_DOUBLE_EQ(whole.training_loss, (fitted_a.training_loss + fitted_b.training_loss) / 2);
+  // Networks keep R above it, in the units of the data as in those of each channel.
+  ASSERT_EQ(whole.noise_floor.size(), 4u);
+  const auto floor = [](const StaticResult& of, std::size_t m) {
+    const std::vector<double>& unit = of.description.units.y_scale;
+    return of.noise_floor[m * (unit.size() + 1)] * unit[m] * unit[m];
+  };
+  EXPECT_GT(floor(fitted_a, 0), 0);
+  EXPECT_NEAR(floor(whole, 0), floor(fitted_a, 0), 1e-9 * floor(fitted_a, 0));
+  EXPECT_NEAR(floor(whole, 1), floor(fitted_b, 0), 1e-9 * floor(fitted_b, 0));
   // A search that begins there ends no higher.
   ThreadTeam team(1);
   StaticOptions options;
