@@ -32,6 +32,17 @@ constexpr int kMostHarmonic = 12;
 // A cycle's shape is told by its first harmonics. A higher one that is stronger by this than all
 // others but its own multiples is a cycle of its own, as the day is in a week.
 constexpr double kShapeHarmonics = 3, kOwnCycle = 2;
+// A shape that repeats itself shows with fewer cycles than a peak does, if it is much clearer:
+// whole numbers of steps, up to the longest. It has to gain this many nats by Schwarz's criterion;
+// in 2,400 series of 60 to 300 steps without a period (walks, noise, oscillations, smooth
+// tracks) 3.8 was the most, and 18 the least in monthly data with seasons.
+constexpr double kFewestShapes = 3.5;
+constexpr std::size_t kShortestShape = 4, kLongestShape = 2048;
+constexpr double kClearShape = 10;
+// What is left of differences once so many before them are known has no colour to speak of.
+constexpr int kWhiteningOrder = 3;
+// Deviations from which on such a remainder is cut off.
+constexpr double kOutlying = 4;
 // The calendar's, in seconds: an hour, a day, a week, a month, a year.
 constexpr double kCalendar[] = {3600, 86400, 604800, 2629800, 31557600};
 
@@ -158,6 +169,57 @@ std::vector<Peak> peaks_of(const std::vector<double>& power, double size, double
   return peaks;
 }
 
+// What an autoregression cannot tell of the differences of a series, outliers cut off.
+Eigen::VectorXd innovations_of(const std::vector<double>& y) {
+  const auto n = static_cast<Eigen::Index>(y.size()) - 1;
+  const Eigen::Map<const Eigen::VectorXd> values(y.data(), n + 1);
+  Eigen::VectorXd d = values.tail(n) - values.head(n);
+  d.array() -= d.mean();
+  const Eigen::Index rows = n - kWhiteningOrder;
+  Eigen::MatrixXd before(rows, kWhiteningOrder);
+  for (int lag = 0; lag < kWhiteningOrder; ++lag)
+    before.col(lag) = d.segment(kWhiteningOrder - 1 - lag, rows);
+  const Eigen::VectorXd now = d.tail(rows);
+  Eigen::VectorXd e = now - before * before.colPivHouseholderQr().solve(now);
+  e.array() -= e.mean();
+  std::vector<double> sizes(e.data(), e.data() + rows);
+  for (double& size : sizes) size = std::abs(size);
+  const auto middle = sizes.begin() + rows / 2;
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  const double limit = kOutlying * 1.4826 * *middle;
+  return limit > 0 ? e.cwiseMax(-limit).cwiseMin(limit).eval() : e;
+}
+
+// The period of fewer than kFewestCycles cycles whose shape, the mean of each phase p over c
+// cycles, tells most of the innovations e; 0: none. By Schwarz's criterion it gains
+//
+//   m / 2 log(sum of e^2 / sum of (e - shape)^2)  -  (p - 1) / 2 log m,     m = c p,
+//
+// nats over no shape at all.
+double repeated_shape(const std::vector<double>& y) {
+  const Eigen::VectorXd e = innovations_of(y);
+  const auto n = static_cast<std::size_t>(e.size());
+  const auto cycles = [n](double fewest) {
+    return static_cast<std::size_t>(static_cast<double>(n) / fewest);
+  };
+  std::size_t best = 0;
+  double most = kClearShape;
+  for (std::size_t p = std::max(kShortestShape, cycles(kFewestCycles));
+       p <= std::min(kLongestShape, cycles(kFewestShapes)); ++p) {
+    const auto period = static_cast<Eigen::Index>(p), c = static_cast<Eigen::Index>(n / p);
+    const auto m = static_cast<double>(c * period);
+    const auto phases = e.tail(c * period).reshaped(period, c);
+    const double all = (phases.array() - phases.mean()).square().sum();
+    const double left = (phases.colwise() - phases.rowwise().mean()).squaredNorm();
+    const double gain =
+        0.5 * m * std::log(all / left) - 0.5 * (m / static_cast<double>(c) - 1) * std::log(m);
+    if (!(gain > most)) continue;  // nor where all is 0
+    most = gain;
+    best = p;
+  }
+  return static_cast<double>(best);
+}
+
 // The calendar's period that a period is, as far as the series can tell; 0: none.
 double of_calendar(double period, double steps, double dt) {
   for (const double seconds : kCalendar)
@@ -189,6 +251,7 @@ std::vector<double> find_periods(const Dataset& data, std::size_t channel, doubl
   while (size < 2 * longest.size()) size *= 2;
   remove_line(longest);
   const bool dates = data.time_kind == TimeKind::Date;
+  const double shape = repeated_shape(longest);
   std::vector<Peak> peaks = peaks_of(power_of(std::move(longest), size), static_cast<double>(size),
                                      steps, dates ? kFewestDatedCycles : kFewestCycles);
   std::erase_if(peaks, [&](const Peak& peak) {
@@ -196,6 +259,7 @@ std::vector<double> find_periods(const Dataset& data, std::size_t channel, doubl
            of_calendar(1 / peak.frequency, steps, dt) == 0;
   });
   std::vector<double> periods;
+  if (shape > 0) periods.push_back(rounded(shape, steps, dates, dt));
   const auto harmonic = [&](double frequency, double of) {  // 0: it is none
     const double times = std::round(frequency / of);
     const bool is =

@@ -26,6 +26,9 @@ constexpr int kShortestPiece = 128;
 constexpr int kPiecePerRun = 4;
 constexpr int kPiecePerSettling = 2;
 constexpr int kBlocks = 40;
+// Few data are hidden several times, other values each time, until so many steps were predicted:
+// the choice among models must not hang on the few runs that are hidden at once.
+constexpr int kPredictedSteps = 1 << 12;
 // Single values that are hidden in a row of runs, and how many values after a hidden run of r are
 // shown.
 constexpr int kSingles = 6;
@@ -413,16 +416,21 @@ void UseData::cut_up(const std::vector<StepRange>& stretches, int length, int se
 // Channels are hidden at different times; a step in two pieces is hidden in both.
 void UseData::hide(const std::vector<char>& cycle) {
   const auto M = static_cast<std::size_t>(data_.meas_dim());
-  for (const Piece& piece : pieces_) {
-    const infer::SeriesView view = data_.view(piece.steps);
-    std::vector<double>& y =
-        hidden_.emplace_back(view.y, view.y + static_cast<std::size_t>(view.steps) * M);
-    std::vector<char>& use = use_.emplace_back(y.size(), 0);
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      const std::size_t step = static_cast<std::size_t>(piece.steps.begin) + i / M;
-      const std::size_t phase = i % M * cycle.size() / M;
-      use[i] = cycle[(step + phase) % cycle.size()];
-      if (use[i] != 0) y[i] = std::numeric_limits<double>::quiet_NaN();
+  const auto enough = static_cast<std::size_t>(kPredictedSteps / std::max(steps_, 1));
+  rounds_ = static_cast<int>(std::clamp<std::size_t>(enough, 1, cycle.size()));
+  for (std::size_t round = 0; round < static_cast<std::size_t>(rounds_); ++round) {
+    const std::size_t shift = round * cycle.size() / static_cast<std::size_t>(rounds_);
+    for (const Piece& piece : pieces_) {
+      const infer::SeriesView view = data_.view(piece.steps);
+      std::vector<double>& y =
+          hidden_.emplace_back(view.y, view.y + static_cast<std::size_t>(view.steps) * M);
+      std::vector<char>& use = use_.emplace_back(y.size(), 0);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        const std::size_t step = static_cast<std::size_t>(piece.steps.begin) + i / M;
+        const std::size_t phase = shift + i % M * cycle.size() / M;
+        use[i] = cycle[(step + phase) % cycle.size()];
+        if (use[i] != 0) y[i] = std::numeric_limits<double>::quiet_NaN();
+      }
     }
   }
 }
@@ -434,20 +442,20 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
   const std::vector<double>& R = model.emission().R();
   const std::vector<double>& unit = model.description().units.y_scale;
   const auto name = [](int) { return std::string("the data"); };
-  std::array<Predictions, kUses> found{
-      Predictions(width, steps_), Predictions(width, steps_), Predictions(width, steps_),
-      Predictions(width, steps_)};
+  const Predictions none(width, rounds_ * steps_);
+  std::array<Predictions, kUses> found{none, none, none, none};
   std::vector<double> mean(width), S(width * width);
 
-  // Adds y - h(x) of the steps of a pass, whose pieces begin at number `begin` of it; `wanted` says
-  // of a value, by its place in `use_` and the length of the gap that it comes after, whether it is
-  // to be predicted.
-  const auto add = [&](const infer::FilterPass& pass, int begin, const Moments& moments, Use use,
-                       auto&& wanted, bool exactly = false) {
+  // Adds y - h(x) of the steps of a pass, whose pieces begin at number `begin` of it, once or, where
+  // values are hidden, round after round; `wanted` says of a value, by its place in `use_` and the
+  // length of the gap that it comes after, whether it is to be predicted.
+  const int count = static_cast<int>(pieces_.size());
+  const auto add = [&](const infer::FilterPass& pass, int begin, int rounds, const Moments& moments,
+                       Use use, auto&& wanted, bool exactly = false) {
     Predictions& of_use = found[static_cast<std::size_t>(use)];
     const bool bridged = use == Use::Gaps || use == Use::Forecast;
-    for (int p = 0; p < static_cast<int>(pieces_.size()); ++p) {
-      const Piece& piece = pieces_[static_cast<std::size_t>(p)];
+    for (int p = 0; p < rounds * count; ++p) {
+      const Piece& piece = pieces_[static_cast<std::size_t>(p % count)];
       const infer::SeriesView whole = data_.view(piece.steps);
       const double* targets = targets_.at(piece.steps.series, piece.steps.begin);
       std::vector<int> last(width, -1);  // step of the last value of a channel
@@ -492,8 +500,8 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
     if (exactly)
       for (const Piece& piece : pieces_) views.push_back(data_.view(piece.steps));
     const int shown = static_cast<int>(views.size());
-    for (std::size_t p = 0; p < pieces_.size(); ++p) {
-      views.push_back(data_.view(pieces_[p].steps));
+    for (std::size_t p = 0; p < hidden_.size(); ++p) {
+      views.push_back(data_.view(pieces_[p % pieces_.size()].steps));
       views.back().y = hidden_[p].data();
     }
     infer::FilterPass pass = infer::run_pass(model, views, {true, true, true}, team, name);
@@ -502,19 +510,20 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
     const Moments& smoothed = pass.moments.smoothed;
     const auto any = [](char, int) { return true; };
     if (exactly) {
-      add(pass, 0, predicted, Use::Filter, any);
-      add(pass, 0, smoothed, Use::Smooth, any, true);
+      add(pass, 0, 1, predicted, Use::Filter, any);
+      add(pass, 0, 1, smoothed, Use::Smooth, any, true);
     } else {
-      add(pass, shown, predicted, Use::Filter, [](char use, int) { return use == 0; });
-      add(pass, shown, smoothed, Use::Smooth, [](char use, int) { return use == kSingle; });
+      add(pass, shown, rounds_, predicted, Use::Filter, [](char use, int) { return use == 0; });
+      add(pass, shown, rounds_, smoothed, Use::Smooth,
+          [](char use, int) { return use == kSingle; });
     }
     const auto hidden = [](char use, int gap) { return use == kRun && gap < kLongGap; };
     const auto ahead = [](char use, int gap) { return use >= kRun && gap < kLongGap; };
     const auto regained = [](char, int gap) { return gap >= kLongGap; };
-    add(pass, shown, smoothed, Use::Gaps, hidden);
-    add(pass, shown, pass.moments.filtered, Use::Forecast, ahead);
+    add(pass, shown, rounds_, smoothed, Use::Gaps, hidden);
+    add(pass, shown, rounds_, pass.moments.filtered, Use::Forecast, ahead);
     for (const Use use : {Use::Gaps, Use::Forecast})
-      add(pass, shown, predicted, use, regained);
+      add(pass, shown, rounds_, predicted, use, regained);
   } catch (const NumericalError&) {
     for (std::vector<double>& blocks : scores.blocks) blocks.assign(kBlocks, kNowhere);
     return scores;

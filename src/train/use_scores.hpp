@@ -120,8 +120,9 @@ class UseData {
   /// Stretches, of which the first steps do not count, until a filter has settled and has seen a
   /// season of `longest_period` twice (at most a third); of long data an even selection. Values are
   /// hidden in runs as long as `runs`, of which there is at least one, and forecasts are made over
-  /// longer ones, too. `targets`: the data without
-  /// values that nothing could predict, outliers; null: the data. Both must outlive this object.
+  /// longer ones, too; of few data in several rounds, other values each time. `targets`: the data
+  /// without values that nothing could predict, outliers; null: the data. Both must outlive this
+  /// object.
   UseData(const ScaledData& data, const std::vector<StepRange>& stretches, double longest_period,
           std::vector<int> runs, const ScaledData* targets = nullptr);
 
@@ -144,7 +145,9 @@ class UseData {
   const ScaledData& targets_;
   std::vector<Piece> pieces_;
   int steps_ = 0;  // that count
-  std::vector<std::vector<double>> hidden_;  // y of the pieces, some of them missing
+  // Of each round, one after another, and in it of each piece:
+  int rounds_ = 1;
+  std::vector<std::vector<double>> hidden_;  // y, some of them missing
   std::vector<std::vector<char>> use_;       // which hidden run a value belongs to: 0 none, 1 single
 };
 

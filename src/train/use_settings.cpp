@@ -91,7 +91,7 @@ double find_gap_trust(model::LearnedModel<float>& model, const ScaledData& data,
     model.set_gap_trust(trust);
     return error_of(model, hidden, team);
   };
-  const double trusted = error_with(before), without = error_with(0);
+  const double trusted = error_with(1), without = error_with(0);
   model.set_gap_trust(before);
   return trusted <= without ? 1 : 0;
 }

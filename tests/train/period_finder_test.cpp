@@ -121,7 +121,7 @@ TEST(PeriodFinder, NoisesWalksAndTrendsShowNone) {
                            return y;
                          }}};
   for (const Kind& kind : kinds)
-    for (const int steps : {200, 800}) {
+    for (const int steps : {72, 200, 800}) {
       int seen = 0;
       for (std::uint64_t seed = 0; seed < 300; ++seed) {
         RandomStream random(seed, kind.name);
@@ -129,6 +129,32 @@ TEST(PeriodFinder, NoisesWalksAndTrendsShowNone) {
       }
       EXPECT_LE(seen, 6) << kind.name << " of " << steps;
     }
+}
+
+// A season with a shape of its own, on a walk, as in a few years of monthly values.
+std::vector<double> few_seasons(int steps, std::uint64_t seed) {
+  constexpr double kShape[] = {0, -3, 1, 2, 5, 9, 14, 12, 6, 1, -6, -2};
+  RandomStream random(seed, "seasons");
+  std::vector<double> y;
+  double walk = 0;
+  for (int k = 0; k < steps; ++k) {
+    walk += random.normal();
+    y.push_back(walk + kShape[k % 12] + 0.5 * random.normal());
+  }
+  return y;
+}
+
+TEST(PeriodFinder, FewCyclesAreEnoughForAClearShape) {
+  for (const int steps : {60, 72, 104})
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const std::vector<double> found = periods_of(few_seasons(steps, seed));
+      ASSERT_FALSE(found.empty()) << steps;
+      EXPECT_EQ(found[0], 12) << steps;
+      // Its harmonics are no periods of their own.
+      for (const double period : found) EXPECT_NE(period, 6);
+    }
+  // Three cycles are not.
+  EXPECT_TRUE(periods_of(few_seasons(40, 1)).empty());
 }
 
 // A saw has harmonics, and a pulse has all of one strength.

@@ -146,6 +146,26 @@ TEST(UseScores, ManyOwnGapsCountAsMuchAsHiddenRuns) {
   EXPECT_LT(loss, gaps);
 }
 
+// Of few data values are hidden many times: the loss of a short walk without noise is that of all
+// its runs, wherever they begin.
+TEST(UseScores, FewDataAreHiddenManyTimes) {
+  constexpr int kSteps = 120, kRun = 18;  // no forecast goes further
+  constexpr int kSettled = kSteps / 3;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const std::vector<double> y = local_level(kSteps, 1, 1e-8, seed);
+    const Level level{1, 1e-8};
+    Errors ahead;
+    for (std::size_t k = kSettled; k < y.size(); ++k)
+      for (std::size_t j = 1; j <= kRun; ++j) {
+        ahead.e.push_back(y[k] - y[k - j]);
+        ahead.v.push_back(static_cast<double>(j));
+      }
+    const double loss =
+        scores_of(level_case(y), level, LeftOut::Exactly, {kRun}).loss(Use::Forecast);
+    EXPECT_NEAR(loss, ahead.loss(), 0.05) << seed;
+  }
+}
+
 TEST(UseScores, TheBetterOfTwoKnownModelsWinsInEachUse) {
   const Case c = level_case(local_level(16000, 0.2, 1, 4));
   const UseScores truth = scores_of(c, {0.2, 1});

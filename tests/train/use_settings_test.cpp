@@ -49,6 +49,19 @@ TEST(GapTrust, WhatPredictsThroughGapsIsKept) {
   EXPECT_EQ(falls.model->description().gap_trust, 1);
 }
 
+TEST(GapTrust, DoesNotDependOnTheTrustBefore) {
+  Residual any(0);
+  const auto step = static_cast<float>(1 / any.c.description.units.y_scale[0]);
+  for (const float offset : {step, -step})
+    for (const double before : {0.0, 1.0}) {
+      Residual moves(offset);
+      moves.model->set_gap_trust(before);
+      EXPECT_EQ(find_gap_trust(*moves.model, moves.c.scaled, moves.split, moves.team),
+                offset > 0 ? 1 : 0);
+      EXPECT_EQ(moves.model->description().gap_trust, before);
+    }
+}
+
 TEST(GapTrust, AModelWithoutNetworksStaysAsItIs) {
   Residual any(0);
   StaticResult start;
