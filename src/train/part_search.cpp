@@ -24,19 +24,25 @@ constexpr std::size_t kMostPeriods = 3;
 constexpr int kMostAdded = 3;
 // So many sums are tuned, if their loss is no larger than the best one's by more than this, and if
 // they have no more states: a score of many takes long, and there is much to tune.
-constexpr std::size_t kMostTuned = 3;
+constexpr std::size_t kMostTuned = 6;
 constexpr std::size_t kMostTunedStates = 8;
 constexpr double kNearlyAsGood = 0.15;
 // Networks are trained on top of a later single part if it predicts better by this.
 constexpr double kPredictsBetter = 5e-3;
+// What returns to its mean within more than this share of the data, but not with hardly any part of
+// its way there, is a trend that ends with them: it is left to levels and trends.
+constexpr double kLongestMemory = 0.25, kHardlyReturns = 20;
 constexpr int kHarmonics = 3;
 constexpr int kManyHarmonics = 8;
 // Searches among many sums need not end at the last digit.
 constexpr double kTolerance = 1e-5;
 constexpr int kIterations = 60;
-// A sum is fitted twice, the second time from where derivatives hardly change: likelihoods of
-// trends have two maxima, one that follows every bend and one that sees the whole.
-constexpr double kSlow = 0.02;
+// A sum is fitted more than once, the second time from where derivatives hardly change: likelihoods
+// of trends have two maxima, one that follows every bend and one that sees the whole. The third
+// time a trend begins as the level of a sum that is alike but for it, with a slope that hardly
+// changes, so that it does not end where it is worse than that.
+constexpr double kSlow = 0.02, kSteady = 1e-3;
+enum class SumStart { AsKnown, Slow, FromLevel };
 // Sums of more states than this are fitted to fewer steps, but not to fewer than that.
 constexpr double kManyStates = 6;
 constexpr int kFewestSteps = 1 << 11;
@@ -93,15 +99,18 @@ class Search {
         most_steps_(most_steps),
         periods_(find_periods(fit.data.training(), 0, fit.data.drive().dt, kMostPeriods)),
         data_(scaled()),
-        scored_(data_, all_steps(), longest_period(), runs) {}
+        scored_(data_, all_steps(), longest_period(), runs),
+        longest_(std::ranges::max(all_steps(), {}, &StepRange::steps).steps()) {}
 
   FoundSum run() {
     try_singles();
     if (!best_) throw NumericalError("no sum of parts has a likelihood on these data");
-    for (int added = 0; added < kMostAdded; ++added)
+    for (int added = 0; added < kMostAdded; ++added) {
       if (!try_all(additions())) break;
-    if (fitted_[*best_].parts.size() > 1) {
+      // What was the best part alone may not be the best in the sum.
       try_all(replacements(), true);
+    }
+    if (fitted_[*best_].parts.size() > 1) {
       try_all(removals(), true);
       prefer_simple();
     }
@@ -124,8 +133,8 @@ class Search {
   };
 
   ScaledData scaled() const {
-    const model::ModelDescription any = first_description(
-        fit_, fit_.spec.model.expert(std::vector<Part>{{PartKind::Level}}));
+    const model::ModelDescription any =
+        first_description(fit_, fit_.spec.model.expert(std::vector<Part>{{PartKind::Level}}));
     ScaledData data(fit_.data.all(), any.units, any.dt);
     data.set_weights(fit_.data.all(), any.noise_std);
     return data;
@@ -146,28 +155,58 @@ class Search {
     return periods_.empty() ? 0 : *std::ranges::max_element(periods_);
   }
 
-  // Where a sum begins that has parts of the best one: there, with its other parts as they usually
-  // begin.
+  // Where a sum begins: parts that another one has begin as they are there, a trend as its level,
+  // if `levels`; the others as they usually do.
   StaticResult beginning(const model::ModelDescription& description,
-                         const std::vector<Part>& wanted) const {
+                         const std::vector<Part>& wanted, const Fitted* known_sum,
+                         bool levels = false) const {
     StaticResult start =
         begin_static(description, fit_.channels, fit_.noise, data_, fit_.split().training);
-    if (!best_) return start;
-    const Fitted& best = fitted_[*best_];
-    start.R = best.result.R;
+    if (known_sum == nullptr) return start;
+    start.R = known_sum->result.R;
     start.description.theta = model::expert_of(description).theta();
     PartPlace to;
     for (const Part& part : wanted) {
       PartPlace from;
-      for (const Part& known : best.parts) {
-        if (known.kind == part.kind && known.scale == part.scale) {
-          copy_part(best.result, from, start, to, std::min(known.count, part.count), part.kind);
+      for (const Part& known : known_sum->parts) {
+        const bool level = levels && is_trend(part.kind) && known.kind == PartKind::Level;
+        if (level || (known.kind == part.kind && known.scale == part.scale)) {
+          copy_part(known_sum->result, from, start, to, std::min(known.count, part.count),
+                    known.kind);
+          if (level) scale_process_noise(to.state + 1, kSteady, start);
           break;
         }
         from = from.after(known);
       }
       to = to.after(part);
     }
+    return start;
+  }
+
+  static bool is_trend(PartKind kind) {
+    return kind == PartKind::Trend || kind == PartKind::DampedTrend;
+  }
+
+  // The last sum that has a level in place of the trend that this one begins with; null: none.
+  const Fitted* with_level(std::vector<Part> parts) const {
+    if (!is_trend(parts[0].kind)) return nullptr;
+    parts[0] = {PartKind::Level};
+    const auto found = std::find_if(fitted_.rbegin(), fitted_.rend(),
+                                    [&](const Fitted& each) { return each.parts == parts; });
+    return found == fitted_.rend() ? nullptr : &*found;
+  }
+
+  // Where a sum begins; nothing if that is no start of its own.
+  std::optional<StaticResult> start_of(SumStart how, const model::ModelDescription& description,
+                                       const std::vector<Part>& parts) const {
+    const Fitted* best = best_ ? &fitted_[*best_] : nullptr;
+    if (how == SumStart::FromLevel) {
+      const Fitted* level = with_level(parts);
+      if (level == nullptr) return {};
+      return beginning(description, parts, level, true);
+    }
+    StaticResult start = beginning(description, parts, best);
+    if (how == SumStart::Slow && !slow_down(kSlow, start)) return {};
     return start;
   }
 
@@ -199,16 +238,18 @@ class Search {
     std::optional<TriedModel> tried;
     Fitted best{parts, {}};
     const model::ModelDescription description = first_description(fit_, spec);
-    for (const double slow : {1.0, kSlow}) {
+    for (const SumStart how : {SumStart::AsKnown, SumStart::Slow, SumStart::FromLevel}) {
       try {
-        StaticResult start = beginning(description, parts);
-        if (slow != 1 && !slow_down(slow, start)) break;
-        options.from = &start;
+        const std::optional<StaticResult> start = start_of(how, description, parts);
+        if (!start) continue;
+        options.from = &*start;
         StaticResult fitted = fit_static(description, fit_.channels, fit_.noise, data_,
                                          fit_.split().training, fit_.team, options);
         TriedModel now{text, scored_.score(*fitted.alone<float>(), LeftOut::Exactly, fit_.team),
                        fitted.free_parameters / fit_.holdout.values, false};
-        if (!std::isfinite(now.loss()) || (tried && !(now.loss(weights_) < tried->loss(weights_))))
+        if (!std::isfinite(now.loss()) ||
+            ends_with_the_data(parts, fitted.description.theta, longest_) ||
+            (tried && !(now.loss(weights_) < tried->loss(weights_))))
           continue;
         tried = std::move(now);
         best.result = std::move(fitted);
@@ -242,8 +283,8 @@ class Search {
     tried_[index].kept = true;
   }
 
-  // Tries sums, and keeps the best of those that are better than what there is; `as_simple`: which is
-  // no simpler. Returns whether one was.
+  // Tries sums, and keeps the best of those that are better than what there is; `as_simple`: which
+  // is no simpler. Returns whether one was.
   bool try_all(const std::vector<std::vector<Part>>& sums, bool as_simple = false) {
     const auto is_better_one = [&](const TriedModel& model, const TriedModel& than) {
       return as_simple ? is_better_over_all(model, than, weights_)
@@ -268,12 +309,17 @@ class Search {
     std::ranges::sort(order, {}, [&](std::size_t i) {
       return i == *best_ ? -std::numeric_limits<double>::infinity() : tried_[i].loss(weights_);
     });
+    keep_first_of_each_motion(order);
     order.resize(std::min(order.size(), kMostTuned));
+    // A trend is also tuned from where the level ended that it may be in place of.
+    std::ranges::stable_partition(
+        order, [&](std::size_t i) { return !is_trend(fitted_[i].parts[0].kind); });
     const std::size_t before = *best_;
     const double allowed = tried_[before].loss(weights_) + kNearlyAsGood;
     std::optional<std::size_t> better;
     for (const std::size_t i : order) {
-      if (fit_.report.stopped() || tried_[i].loss(weights_) > allowed) break;
+      if (fit_.report.stopped()) break;
+      if (tried_[i].loss(weights_) > allowed) continue;
       if (fitted_[i].result.initial_e.size() > kMostTunedStates) continue;
       add_tuned(i);
       const std::size_t now = tried_.size() - 1;
@@ -282,6 +328,21 @@ class Search {
         better = now;
     }
     if (better) keep(*better);
+  }
+
+  double loss_of(const StaticResult& model) const {
+    return mean_loss(scored_.score(*model.alone<float>(), LeftOut::Exactly, fit_.team), weights_);
+  }
+
+  // Of sums that begin with the same part the first: others differ from it by little.
+  void keep_first_of_each_motion(std::vector<std::size_t>& order) const {
+    std::vector<PartKind> seen;
+    std::erase_if(order, [&](std::size_t i) {
+      const PartKind kind = fitted_[i].parts[0].kind;
+      if (std::ranges::find(seen, kind) != seen.end()) return true;
+      seen.push_back(kind);
+      return false;
+    });
   }
 
   void add_tuned(std::size_t which) {
@@ -294,6 +355,14 @@ class Search {
     };
     Fitted tuned = fitted_[which];
     tuned.result = tuned_for_use(tuned.result, scored_, weights_, fit_.team, go_on);
+    if (const Fitted* level = with_level(tuned.parts)) {
+      StaticResult start = beginning(tuned.result.description, tuned.parts, level, true);
+      start.training_loss = tuned.result.training_loss;
+      start.free_parameters = tuned.result.free_parameters;
+      start.noise_floor = tuned.result.noise_floor;
+      StaticResult other = tuned_for_use(start, scored_, weights_, fit_.team, go_on);
+      if (loss_of(other) < loss_of(tuned.result)) tuned.result = std::move(other);
+    }
     tried_.push_back({text,
                       scored_.score(*tuned.result.alone<float>(), LeftOut::Exactly, fit_.team),
                       tried_[which].penalty, false});
@@ -302,9 +371,12 @@ class Search {
 
   // The best single part; of those that are as good as far as the data tell, the simplest.
   void try_singles() {
-    std::vector<Part> singles{{PartKind::Level},       {PartKind::Memory},
-                              {PartKind::Trend},       {PartKind::DampedTrend},
-                              {PartKind::DampedVelocity}, {PartKind::Acceleration},
+    std::vector<Part> singles{{PartKind::Level},
+                              {PartKind::Memory},
+                              {PartKind::Trend},
+                              {PartKind::DampedTrend},
+                              {PartKind::DampedVelocity},
+                              {PartKind::Acceleration},
                               {PartKind::DampedAcceleration}};
     if (!periods_.empty()) singles.push_back({PartKind::Oscillator, periods_[0], 0});
     for (const Part& part : singles) try_sum({part});
@@ -325,7 +397,8 @@ class Search {
     keep(best);
   }
 
-  // Of sums that are as good as the best as far as the data tell, that with the fewest learned numbers.
+  // Of sums that are as good as the best as far as the data tell, that with the fewest learned
+  // numbers.
   void prefer_simple() {
     std::size_t simplest = *best_;
     for (std::size_t i = 0; i < tried_.size(); ++i)
@@ -381,9 +454,9 @@ class Search {
   // Another first part.
   std::vector<std::vector<Part>> replacements() const {
     std::vector<std::vector<Part>> sums;
-    for (const PartKind kind : {PartKind::Level, PartKind::Memory, PartKind::Trend,
-                                PartKind::DampedTrend, PartKind::DampedVelocity,
-                                PartKind::DampedAcceleration}) {
+    for (const PartKind kind :
+         {PartKind::Level, PartKind::Memory, PartKind::Trend, PartKind::DampedTrend,
+          PartKind::DampedVelocity, PartKind::DampedAcceleration}) {
       if (has(kind)) continue;
       std::vector<Part> sum = parts();
       sum[0] = {kind};
@@ -422,10 +495,25 @@ class Search {
   std::vector<TriedModel> tried_;
   std::vector<Fitted> fitted_;
   std::optional<std::size_t> best_;
+  int longest_;         // steps of the longest series
   UseWeights weights_;  // of the best single part
 };
 
 }  // namespace
+
+bool ends_with_the_data(const std::vector<Part>& parts, std::span<const double> rates,
+                        int longest) {
+  PartPlace place;
+  for (const Part& part : parts) {
+    if (part.kind == PartKind::Memory || part.kind == PartKind::DampedVelocity) {
+      const double share = 1 / (rates[place.rate] * longest);
+      if (share > kLongestMemory && (part.kind == PartKind::Memory || share < kHardlyReturns))
+        return true;
+    }
+    place = place.after(part);
+  }
+  return false;
+}
 
 FoundSum search_parts(const FitContext& channel, int most_steps, const std::vector<int>& runs) {
   return Search(channel, most_steps, runs).run();

@@ -37,7 +37,7 @@ constexpr double kShapeHarmonics = 3, kOwnCycle = 2;
 // in 2,400 series of 60 to 300 steps without a period (walks, noise, oscillations, smooth
 // tracks) 3.8 was the most, and 18 the least in monthly data with seasons.
 constexpr double kFewestShapes = 3.5;
-constexpr std::size_t kShortestShape = 4, kLongestShape = 2048;
+constexpr std::size_t kShortestShape = 4, kLongestShape = 400;
 constexpr double kClearShape = 10;
 // What is left of differences once so many before them are known has no colour to speak of.
 constexpr int kWhiteningOrder = 3;

@@ -118,27 +118,28 @@ ChosenPrior best_predictor(const FitContext& fit, const std::vector<prior::Exper
 // Scores over the stretches. `targets`: what is to be predicted, in the user's units.
 TriedModel scored_on(const FitContext& fit, const ChosenPrior& chosen,
                      const std::vector<StepRange>& stretches, const std::string& what,
-                     const Dataset& targets) {
+                     const Dataset& targets, LeftOut left_out = LeftOut::Exactly) {
   const double period = model::expert_of(chosen.fitted.description).longest_period;
   const model::ModelDescription& description = chosen.fitted.description;
   const ScaledData to_predict(targets, description.units, description.dt);
   const UseData data(*chosen.data, stretches, period, usual_runs(*chosen.data), &to_predict);
-  return {what, data.score(*chosen.fitted.alone<float>(), LeftOut::Exactly, fit.team),
+  return {what, data.score(*chosen.fitted.alone<float>(), left_out, fit.team),
           chosen.fitted.free_parameters / fit.holdout.values, false};
 }
 
 // The same over all data, held out or not.
 TriedModel scored(const FitContext& fit, const ChosenPrior& chosen, const std::string& what,
-                  const Dataset& targets) {
+                  const Dataset& targets, LeftOut left_out = LeftOut::Exactly) {
   std::vector<StepRange> all;
   for (int s = 0; s < chosen.data->series_count(); ++s) all.push_back(chosen.data->series(s));
-  return scored_on(fit, chosen, all, what, targets);
+  return scored_on(fit, chosen, all, what, targets, left_out);
 }
 
 // Takes `other` where it is better, and remembers that it was tried.
 bool take_better(const FitContext& fit, ChosenPrior other, const std::string& what,
-                 const Dataset& targets, TriedModel& best, ChosenPrior& chosen) {
-  TriedModel tried = scored(fit, other, what, targets);
+                 const Dataset& targets, TriedModel& best, ChosenPrior& chosen,
+                 LeftOut left_out = LeftOut::Exactly) {
+  TriedModel tried = scored(fit, other, what, targets, left_out);
   const UseWeights weights = weights_of(best.scores, fit.spec.model.purpose);
   const bool better = std::isfinite(tried.loss()) && is_better(tried, best, weights);
   tried.kept = better;
@@ -334,7 +335,8 @@ void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& b
 }
 
 // Student's t with the degrees of freedom that the whole data ask for, outliers among them; all
-// else as it was found without them.
+// else as it was found without them. What an update added to a state can be taken out of it exactly
+// only if its noise is Gaussian, so that both models are asked for hidden values.
 void try_tails(const FitContext& fit, const Dataset& targets, TriedModel& best,
                ChosenPrior& chosen) {
   FitSpec heavy = fit.spec;
@@ -350,7 +352,13 @@ void try_tails(const FitContext& fit, const Dataset& targets, TriedModel& best,
         *other.data);
     other.fitted = std::move(found.fitted);
     other.score = found.score;
-    take_better(fit, std::move(other), best.what + ", heavy tails", targets, best, chosen);
+    TriedModel gaussian =
+        scored(fit, chosen, best.what + ", values hidden", targets, LeftOut::Hidden);
+    gaussian.kept = true;
+    chosen.search.push_back(gaussian.summary());
+    const std::string what = best.what + ", heavy tails";
+    best = std::move(gaussian);
+    take_better(fit, std::move(other), what, targets, best, chosen, LeftOut::Hidden);
   } catch (const NumericalError&) {
   }
 }

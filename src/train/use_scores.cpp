@@ -22,9 +22,9 @@ constexpr int kMostSteps = 1 << 14;
 // so many, but into none that is shorter than this, than so many hidden runs, or than so many times
 // the steps before it from which its state is found.
 constexpr int kPieces = 16;
-constexpr int kShortestPiece = 128;
+constexpr int kShortestPiece = 1024;
 constexpr int kPiecePerRun = 4;
-constexpr int kPiecePerSettling = 2;
+constexpr int kPiecePerSettling = 8;
 constexpr int kBlocks = 40;
 // Few data are hidden several times, other values each time, until so many steps were predicted:
 // the choice among models must not hang on the few runs that are hidden at once.
@@ -41,7 +41,8 @@ constexpr std::size_t kFewGaps = 5;
 constexpr int kFewMissing = 10;
 // A run is no longer than this share of the longest stretch.
 constexpr double kLongestRun = 0.15;
-// The share of the noise that a smoothed value's variance stays below: rounding leaves no more of it.
+// The share of the noise that a smoothed value's variance stays below: rounding leaves no more of
+// it.
 constexpr double kMostKnown = 1 - 1e-9;
 
 // Gains below this do not count.
@@ -71,8 +72,8 @@ void add_gaps(const infer::SeriesView& piece, int M, int m, std::vector<int>& ga
   }
 }
 
-// What is hidden, over and over: single values, then runs, then a run of `ahead` steps for forecasts
-// alone (0: none).
+// What is hidden, over and over: single values, then runs, then a run of `ahead` steps for
+// forecasts alone (0: none).
 std::vector<char> hiding_cycle(const std::vector<int>& runs, int ahead) {
   std::vector<char> cycle;
   for (int i = 0; i < kSingles; ++i) {
@@ -176,8 +177,7 @@ class Predictions {
     for (int round = 0; round < kRounds; ++round) {
       double mean = 0;
       for (std::size_t i = 0; i < values.size(); ++i)
-        mean += share[i] *
-                std::min(values[i].*square, kMostDeviations * kMostDeviations * scale);
+        mean += share[i] * std::min(values[i].*square, kMostDeviations * kMostDeviations * scale);
       mean = std::max(mean, std::numeric_limits<double>::min());
       if (!(mean < scale * (1 - 1e-9))) break;
       scale = mean;
@@ -278,8 +278,7 @@ UseWeights weights_of(const UseScores& scores, model::Purpose purpose, double mo
   UseWeights weights;
   for (const Use use : {Use::Filter, Use::Smooth, Use::Gaps, Use::Forecast}) {
     const auto u = static_cast<std::size_t>(use);
-    weights.of[u] =
-        only && *only != use ? 0 : std::clamp(scores.leverage[u], kLeastWeight, most);
+    weights.of[u] = only && *only != use ? 0 : std::clamp(scores.leverage[u], kLeastWeight, most);
   }
   return weights;
 }
@@ -381,8 +380,8 @@ UseData::UseData(const ScaledData& data, const std::vector<StepRange>& stretches
     run = std::clamp(run, 2, std::max(2, static_cast<int>(kLongestRun * longest)));
   std::ranges::sort(runs);
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
-  const int ahead = static_cast<int>(std::min(std::max(longest_period, double{kUsualAhead}),
-                                              kLongestAhead * longest));
+  const int ahead = static_cast<int>(
+      std::min(std::max(longest_period, double{kUsualAhead}), kLongestAhead * longest));
   const bool further = ahead > runs.back();
   cut_up(stretches, std::min(steps, kMostSteps) / kPieces, settling_steps(longest_period),
          further ? ahead : runs.back());
@@ -391,8 +390,8 @@ UseData::UseData(const ScaledData& data, const std::vector<StepRange>& stretches
 
 void UseData::cut_up(const std::vector<StepRange>& stretches, int length, int settling,
                      int longest_run) {
-  length = std::max({length, kShortestPiece, kPiecePerRun * longest_run,
-                     kPiecePerSettling * settling});
+  length =
+      std::max({length, kShortestPiece, kPiecePerRun * longest_run, kPiecePerSettling * settling});
   std::vector<Piece> all;
   int steps = 0;
   for (const StepRange& stretch : stretches) {
@@ -446,9 +445,9 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
   std::array<Predictions, kUses> found{none, none, none, none};
   std::vector<double> mean(width), S(width * width);
 
-  // Adds y - h(x) of the steps of a pass, whose pieces begin at number `begin` of it, once or, where
-  // values are hidden, round after round; `wanted` says of a value, by its place in `use_` and the
-  // length of the gap that it comes after, whether it is to be predicted.
+  // Adds y - h(x) of the steps of a pass, whose pieces begin at number `begin` of it, once or,
+  // where values are hidden, round after round; `wanted` says of a value, by its place in `use_`
+  // and the length of the gap that it comes after, whether it is to be predicted.
   const int count = static_cast<int>(pieces_.size());
   const auto add = [&](const infer::FilterPass& pass, int begin, int rounds, const Moments& moments,
                        Use use, auto&& wanted, bool exactly = false) {
@@ -471,10 +470,10 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
           last[m] = k;
           if (k < piece.first || !wanted(use_[static_cast<std::size_t>(p)][i], gap)) continue;
           if (!known)
-            infer::predict_measurement(model, moments.mean.data() + row_at(pass.moments, begin + p, k, N),
-                                       moments.covariance.data() +
-                                           row_at(pass.moments, begin + p, k, N * N),
-                                       mean.data(), S.data());
+            infer::predict_measurement(
+                model, moments.mean.data() + row_at(pass.moments, begin + p, k, N),
+                moments.covariance.data() + row_at(pass.moments, begin + p, k, N * N), mean.data(),
+                S.data());
           known = true;
           const double weight = whole.weight == nullptr ? 1 : whole.weight[i];
           const double noise = R[m * (width + 1)] / weight;
@@ -495,7 +494,7 @@ UseScores UseData::score(const model::LearnedModel<float>& model, LeftOut left_o
   UseScores scores;
   try {
     // The data as they are, and with values hidden, side by side.
-    const bool exactly = left_out == LeftOut::Exactly;
+    const bool exactly = left_out == LeftOut::Exactly && model.description().tails == 0;
     std::vector<infer::SeriesView> views;
     if (exactly)
       for (const Piece& piece : pieces_) views.push_back(data_.view(piece.steps));

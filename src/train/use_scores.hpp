@@ -25,19 +25,23 @@ enum class Use {
 };
 // Gaps of the data's own are not where chance would have them (a receiver is indoors), so that
 // hidden runs say little of them. The first value after a long one does, predicted from all before
-// it: where many steps are in such gaps, it counts for gaps and forecasts as much as all hidden runs.
+// it: where many steps are in such gaps, it counts for gaps and forecasts as much as all hidden
+// runs.
 inline constexpr std::size_t kUses = 4;
 std::string_view use_name(Use use);
 
 /// How a value is predicted from all others.
 enum class LeftOut {
-  Exactly,  ///< by what its update added to the smoothed state; static models alone
-  Hidden,   ///< by hiding single values
+  /// By what its update added to the smoothed state; static models alone, and Gaussian noise:
+  /// values
+  /// are hidden from others.
+  Exactly,
+  Hidden,  ///< by hiding single values
 };
 
 /// The losses of a model. With e the error of a prediction, v its variance, noise included, and
-/// u = e / v^1/2, the loss of a use is, for each channel, the mean of two: that of Gaussian errors of
-/// these variances, whose common scale s is fitted, and that of errors of one size,
+/// u = e / v^1/2, the loss of a use is, for each channel, the mean of two: that of Gaussian errors
+/// of these variances, whose common scale s is fitted, and that of errors of one size,
 ///
 ///   mean of log(v) / 2  +  log s,      s^2 = mean of min(u^2, (kMostDeviations s)^2),
 ///   log of the root mean square of e,                                 cut off likewise,
@@ -45,8 +49,8 @@ enum class LeftOut {
 /// in the user's units, and the mean of that over channels. The first asks for small errors where
 /// the model is sure of itself, the second for few large ones. An outlier counts as an error of
 /// kMostDeviations, and a common factor of all variances, which calibration finds later, nothing.
-/// (Stein's estimate of the error with y itself would tell more of smoothing, but takes R for right:
-/// models with too small an R, learned, look better by it.)
+/// (Stein's estimate of the error with y itself would tell more of smoothing, but takes R for
+/// right: models with too small an R, learned, look better by it.)
 inline constexpr double kMostDeviations = 10;
 struct UseScores {
   /// What each block of neighbouring values adds to the loss of a use; empty: no value was
@@ -86,7 +90,7 @@ LossDifference difference(const UseScores& a, const UseScores& b, const UseWeigh
 
 /// One model that was tried.
 struct TriedModel {
-  std::string what;    ///< as users write it
+  std::string what;  ///< as users write it
   UseScores scores;
   double penalty = 0;  ///< what is added to each loss: learned numbers over measured values
   bool kept = false;   ///< it became the best one
@@ -148,7 +152,7 @@ class UseData {
   // Of each round, one after another, and in it of each piece:
   int rounds_ = 1;
   std::vector<std::vector<double>> hidden_;  // y, some of them missing
-  std::vector<std::vector<char>> use_;       // which hidden run a value belongs to: 0 none, 1 single
+  std::vector<std::vector<char>> use_;  // which hidden run a value belongs to: 0 none, 1 single
 };
 
 }  // namespace kalmia::train

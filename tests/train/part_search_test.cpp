@@ -187,6 +187,24 @@ TEST(PartSearch, FindsAnOscillator) {
       "level + oscillator(20)");
 }
 
+TEST(PartSearch, AMemoryIsMuchShorterThanTheData) {
+  using prior::Part;
+  const Part memory{PartKind::Memory}, motion{PartKind::DampedVelocity}, trend{PartKind::Trend};
+  const auto ends = [](const std::vector<Part>& parts, const std::vector<double>& rates) {
+    return ends_with_the_data(parts, rates, 1000);
+  };
+  EXPECT_FALSE(ends({memory}, {1 / 200.0}));
+  EXPECT_TRUE(ends({memory}, {1 / 300.0}));
+  EXPECT_TRUE(ends({memory}, {0}));
+  // A motion that does not return is one.
+  EXPECT_FALSE(ends({motion}, {1 / 200.0, 0.3}));
+  EXPECT_TRUE(ends({motion}, {1 / 300.0, 0.3}));
+  EXPECT_FALSE(ends({motion}, {0, 0.3}));
+  // Each part has its own rates.
+  EXPECT_TRUE(ends({trend, motion, memory}, {1 / 20.0, 0.001, 1 / 300.0}));
+  EXPECT_FALSE(ends({trend, motion, memory}, {1 / 20.0, 0.001, 1 / 30.0}));
+}
+
 // Of white noise about a constant nothing else is found.
 TEST(PartSearch, WhiteNoiseHasNoParts) {
   for (const std::uint64_t seed : {11, 12}) {
@@ -276,7 +294,8 @@ TEST(PartSearch, ThePurposeDecides) {
     for (const TriedModel& each : found.tried)
       if (each.what == searched.text(found.parts))
         // The simplest of those that chance does not tell from the best, step by step.
-        EXPECT_LT(loss(each) - loss(best), 2 * difference(each.scores, best.scores, use).error + 0.01);
+        EXPECT_LT(loss(each) - loss(best),
+                  2 * difference(each.scores, best.scores, use).error + 0.01);
   }
 }
 

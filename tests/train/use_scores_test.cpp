@@ -282,6 +282,25 @@ TEST(UseScores, LeavingOutExactlyAgreesWithHiding) {
   EXPECT_EQ(hidden.blocks[3], exactly.blocks[3]);
 }
 
+// What an update added cannot be taken out of a state whose noise is Student's t: its weight hangs
+// on y.
+TEST(UseScores, UnderHeavyTailsValuesAreHidden) {
+  std::vector<double> y = local_level(3000, 0.2, 1, 15);
+  for (std::size_t k = 7; k < y.size(); k += 50) y[k] += 15;
+  const Case c = level_case(y);
+  const auto model = Level{0.2, 1}.of(c);
+  model::ModelDescription heavy = model->description();
+  heavy.tails = 3;
+  StaticResult student = begin_static(heavy, c.channels, {}, c.scaled, c.everything());
+  student.R = model->emission().R();
+  ThreadTeam team(1);
+  const UseData data(c.scaled, c.everything(), 0, {4, 12});
+  const auto of_tails = student.alone<float>();
+  for (const Use use : kAllUses)
+    EXPECT_EQ(data.score(*of_tails, LeftOut::Exactly, team).loss(use),
+              data.score(*of_tails, LeftOut::Hidden, team).loss(use));
+}
+
 TEST(UseScores, ThreadsDoNotChangeThem) {
   const Case c = level_case(local_level(9000, 0.2, 1, 10));
   const UseScores one = scores_of(c, {0.2, 1}),
