@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "infer/model_impl.hpp"
 #include "infer/scaled_data.hpp"
@@ -11,9 +12,11 @@
 namespace kalmia::train {
 namespace {
 
-// A model that has learned no more numbers than this share of the values is calibrated on the data
-// that it was fitted to.
+// A model that has learned no more numbers than this share of the values errs as much on other data.
 constexpr double kFewNumbers = 0.01;
+// By how much the logarithm of a noise may be wrong that was learned, or given.
+constexpr double kLearnedNoise = 0.2;
+constexpr double kGivenNoise = 0.05;
 // Steps that factors are found on, of models with kUsualStates states: the time goes with the cube of
 // their number, which the steps make up for in part.
 constexpr int kMostSteps = 1 << 15;
@@ -104,12 +107,19 @@ void add_summary(const Model& model, const std::string& what, const FoundFactors
 
 }  // namespace
 
-FoundCalibration find_factors(const Model& model, const ShownData& shown, const HiddenRuns& runs,
-                              int threads) {
+FoundCalibration find_factors(const Model& model, const CalibrationData& data,
+                              const HiddenRuns& runs, double noise_std, int threads) {
   FoundCalibration result;
   model::Calibration& calibration = result.calibration.emplace();
-  for (const MethodPredictions& method : predict_hidden(model, shown, runs, threads)) {
-    const FoundFactors found = search_factors(method.values, model.meas_dim());
+  const std::vector<MethodPredictions> fitted = predict_hidden(model, data.fitted, runs, threads);
+  std::vector<MethodPredictions> unseen;
+  if (data.unseen) unseen = predict_hidden(model, *data.unseen, runs, threads);
+  for (std::size_t i = 0; i < fitted.size(); ++i) {
+    const MethodPredictions& method = fitted[i];
+    const FoundFactors found =
+        data.unseen ? search_factors(method.values, std::move(unseen[i].values), model.meas_dim(),
+                                     noise_std)
+                    : search_factors(method.values, model.meas_dim(), {.noise = noise_std});
     add_summary(model, method.what, found, result.factors);
     (method.what == "filter"       ? calibration.filter
      : method.what == "linearized" ? calibration.linearized
@@ -118,18 +128,21 @@ FoundCalibration find_factors(const Model& model, const ShownData& shown, const 
   return result;
 }
 
-ShownData shown_data(const FitContext& fit, const Model& model, double learned_numbers) {
+CalibrationData calibration_data(const FitContext& fit, const Model& model,
+                                 double learned_numbers) {
   const Dataset& data = fit.data.all();
-  std::vector<StepRange> ranges;
-  if (is_static(model.impl()) && learned_numbers <= kFewNumbers * fit.holdout.values) {
-    for (std::size_t s = 0; s < data.series.size(); ++s)
-      if (data.series[s].steps > 0) ranges.push_back({static_cast<int>(s), 0, data.series[s].steps});
-  } else {
-    ranges = held_out_ranges(fit.split());
-  }
   const double share = std::min(1.0, std::pow(kUsualStates / model.state_dim(), 2));
   const int most = std::max(kFewestSteps, static_cast<int>(share * kMostSteps));
-  return shown_stretches(data, selected(ranges, most, std::max(kShortestPiece, kPiecePerRun * kAhead)));
+  const auto shown = [&](const std::vector<StepRange>& ranges) {
+    return shown_stretches(data,
+                           selected(ranges, most, std::max(kShortestPiece, kPiecePerRun * kAhead)));
+  };
+  if (!is_static(model.impl()) || learned_numbers > kFewNumbers * fit.holdout.values)
+    return {shown(fit.split().training), shown(held_out_ranges(fit.split()))};
+  std::vector<StepRange> whole;
+  for (std::size_t s = 0; s < data.series.size(); ++s)
+    if (data.series[s].steps > 0) whole.push_back({static_cast<int>(s), 0, data.series[s].steps});
+  return {shown(whole), {}};
 }
 
 FoundCalibration calibrate(const FitContext& fit, const Model& finished, double learned_numbers) {
@@ -137,9 +150,10 @@ FoundCalibration calibrate(const FitContext& fit, const Model& finished, double 
   const model::LearnedModel<float>& model = finished.impl().first();
   const model::ModelDescription& description = model.description();
   infer::ScaledData all(fit.data.all(), description.units, description.dt);
-  const ShownData shown = shown_data(fit, finished, learned_numbers);
+  const CalibrationData data = calibration_data(fit, finished, learned_numbers);
   try {
-    return find_factors(finished, shown, runs_of(all, shown), fit.spec.train.threads);
+    return find_factors(finished, data, runs_of(all, data.unseen ? *data.unseen : data.fitted),
+                        fit.noise.learned() ? kLearnedNoise : kGivenNoise, fit.spec.train.threads);
   } catch (const NumericalError& error) {
     FoundCalibration none;
     none.notes.push_back(std::string("covariances are not calibrated, but as computed: ") +

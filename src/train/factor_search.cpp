@@ -14,18 +14,15 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 // Bounds of log s.
-const double kLargestLog = std::log(1000.0);
+const double kLargestLog = std::log(1e6);
 // What bars of 95 % are wide, in deviations, and over how many the step there is smoothed.
 constexpr double kBar = 1.959964;
 constexpr double kSmoothing = 0.1;
 // Knots are about so many times as far as the one before, and there are so many at most.
 constexpr double kKnotRatio = 3;
 constexpr int kMostKnots = 6;
-// Deviations of the prior: of log s at the first knot, of its change over a distance that is e times
-// as large, and of channels around what was found of all.
-constexpr double kFirstStd = 0.5;
-constexpr double kChangeStd = 0.7;
-constexpr double kChannelStd = 0.3;
+// The prior of what values that a model was not fitted to say beyond the others.
+constexpr double kUnseenStd = 0.2;
 // A prior as weak as this leaves the standard error to the values.
 constexpr double kWeakStd = 3;
 // A factor is not determined if the standard error of its logarithm is larger than this.
@@ -74,16 +71,18 @@ struct Row {
   const PredictedValue* value = nullptr;
 };
 
-// The precision of the prior: its first term with the deviation `first`, the changes with `change`.
-MatrixXd precision(const std::vector<double>& knots, double first, double change) {
+// The precision of a prior of log s at the knots, and of the logarithm of the noise's factor.
+MatrixXd precision(const std::vector<double>& knots, double first, double further, double change,
+                   double noise) {
   const auto K = static_cast<Eigen::Index>(knots.size());
-  MatrixXd result = MatrixXd::Zero(K, K);
+  MatrixXd result = MatrixXd::Zero(K + 1, K + 1);
+  result(K, K) = 1 / (noise * noise);
   result(0, 0) = 1 / (first * first);
   for (Eigen::Index i = 1; i < K; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double p =
         1 / (change * change * (std::log1p(knots[at]) - std::log1p(knots[at - 1])));
-    result(i, i) += p;
+    result(i, i) += p + 1 / (further * further);
     result(i - 1, i - 1) += p;
     result(i, i - 1) -= p;
     result(i - 1, i) -= p;
@@ -91,21 +90,22 @@ MatrixXd precision(const std::vector<double>& knots, double first, double change
   return result;
 }
 
+// Vectors of K + 1 numbers: log s at the knots, and the logarithm of the noise's factor.
 class FactorSolver {
  public:
   FactorSolver(std::vector<Row> rows, Eigen::Index knots)
-      : rows_(std::move(rows)), excess_(VectorXd::Ones(knots)) {}
+      : rows_(std::move(rows)), excess_(VectorXd::Ones(knots + 1)) {}
 
-  // log s at the knots, under a prior N(centre, precision^-1).
+  // Under a prior N(centre, precision^-1).
   VectorXd solve(const VectorXd& centre, const MatrixXd& prior) {
-    VectorXd log_s = newton(centre, centre, prior);
-    measure_excess(log_s);
-    return newton(log_s, centre, prior);
+    VectorXd logs = newton(centre, centre, prior);
+    measure_excess(logs);
+    return newton(logs, centre, prior);
   }
 
-  // Standard errors at a solution, nearly without prior.
-  VectorXd errors(const VectorXd& log_s, const MatrixXd& weak) const {
-    const Terms terms = terms_at(log_s);
+  // Standard errors at a solution under a prior.
+  VectorXd errors(const VectorXd& logs, const MatrixXd& weak) const {
+    const Terms terms = terms_at(logs);
     return (terms.information + weak).inverse().diagonal().cwiseSqrt();
   }
 
@@ -115,33 +115,29 @@ class FactorSolver {
     MatrixXd information;
   };
 
-  // The score of a value, and its g.
-  struct Single {
-    double score, g;
-  };
-  Single single(const Row& row, const VectorXd& log_s) const {
+  // The score of a value, and the derivatives of log (s A + f F)^1/2, in `g`.
+  double score_of(const Row& row, const VectorXd& logs, VectorXd& g) const {
+    const Eigen::Index K = logs.size() - 1;
     double sum = 0;
-    for (Eigen::Index j = 0; j < log_s.size(); ++j)
-      sum += row.share[static_cast<std::size_t>(j)] * log_s(j);
+    for (Eigen::Index j = 0; j < K; ++j) sum += row.share[static_cast<std::size_t>(j)] * logs(j);
     const double scaled = std::exp(sum) * row.value->state;
-    const double variance = scaled + row.value->rest;
+    const double rest = std::exp(logs(K)) * row.value->rest;
+    const double variance = scaled + rest;
+    for (Eigen::Index j = 0; j < K; ++j)
+      g(j) = 0.5 * scaled / variance * row.share[static_cast<std::size_t>(j)];
+    g(K) = 0.5 * rest / variance;
     const double u = std::sqrt(row.value->square / variance);
-    return {scale_.factor * (tail((kBar - u) / kSmoothing) - beyond_), 0.5 * scaled / variance};
+    return scale_.factor * (tail((kBar - u) / kSmoothing) - beyond_);
   }
 
-  Terms terms_at(const VectorXd& log_s) const {
-    const Eigen::Index K = log_s.size();
-    Terms terms{VectorXd::Zero(K), MatrixXd::Zero(K, K)};
+  Terms terms_at(const VectorXd& logs) const {
+    const Eigen::Index size = logs.size();
+    Terms terms{VectorXd::Zero(size), MatrixXd::Zero(size, size)};
+    VectorXd g(size);
     for (const Row& row : rows_) {
-      const Single one = single(row, log_s);
-      for (Eigen::Index i = 0; i < K; ++i) {
-        const double share = row.share[static_cast<std::size_t>(i)] * one.g;
-        if (share == 0) continue;
-        terms.score(i) += share * one.score;
-        for (Eigen::Index j = 0; j < K; ++j)
-          terms.information(i, j) +=
-              scale_.information * share * row.share[static_cast<std::size_t>(j)] * one.g;
-      }
+      const double score = score_of(row, logs, g);
+      terms.score += score * g;
+      terms.information.noalias() += scale_.information * g * g.transpose();
     }
     terms.score.array() /= excess_.array();
     const VectorXd root = excess_.cwiseSqrt().cwiseInverse();
@@ -176,21 +172,20 @@ class FactorSolver {
     return at;
   }
 
-  void measure_excess(const VectorXd& log_s) {
-    const Eigen::Index K = log_s.size();
-    MatrixXd blocks = MatrixXd::Zero(kFactorBlocks, K);
-    VectorXd single_squares = VectorXd::Zero(K);
+  void measure_excess(const VectorXd& logs) {
+    Eigen::Index count = 2;
+    for (const Row& row : rows_) count = std::max<Eigen::Index>(count, row.value->block + 1);
+    MatrixXd blocks = MatrixXd::Zero(logs.size(), count);
+    VectorXd squares = VectorXd::Zero(logs.size()), g(logs.size());
     for (const Row& row : rows_) {
-      const Single one = single(row, log_s);
-      for (Eigen::Index j = 0; j < K; ++j) {
-        const double term = row.share[static_cast<std::size_t>(j)] * one.g * one.score;
-        blocks(row.value->block, j) += term;
-        single_squares(j) += term * term;
-      }
+      const VectorXd term = score_of(row, logs, g) * g;
+      blocks.col(row.value->block) += term;
+      squares += term.cwiseAbs2();
     }
-    for (Eigen::Index j = 0; j < K; ++j)
-      if (single_squares(j) > 0)
-        excess_(j) = std::max(1.0, blocks.col(j).squaredNorm() / single_squares(j));
+    const double correction = static_cast<double>(count) / static_cast<double>(count - 1);
+    for (Eigen::Index j = 0; j < logs.size(); ++j)
+      if (squares(j) > 0)
+        excess_(j) = std::max(1.0, correction * blocks.row(j).squaredNorm() / squares(j));
   }
 
   std::vector<Row> rows_;
@@ -227,33 +222,64 @@ std::vector<double> numbers(const VectorXd& vector) { return {vector.begin(), ve
 
 }  // namespace
 
-FoundFactors search_factors(const PredictedValues& predicted, int channels) {
+FoundFactors search_factors(const PredictedValues& predicted, int channels,
+                            const FactorPrior& prior, std::vector<double> knots) {
   FoundFactors found;
-  const std::vector<double> knots = knots_of(predicted.distances);
+  if (knots.empty()) knots = knots_of(predicted.distances);
   const auto K = static_cast<Eigen::Index>(knots.size());
-  const MatrixXd weak = precision(knots, kWeakStd, kWeakStd);
+  const MatrixXd weak = precision(knots, kWeakStd, kWeakStd, kWeakStd, prior.noise);
   found.factors.steps = knots;
   found.factors.factors.clear();
-  const auto add = [&](const VectorXd& log_s, const VectorXd& errors, const VectorXd& of_all) {
-    found.factors.factors.push_back(numbers(log_s.array().exp().matrix()));
-    found.log_error.push_back(numbers(errors));
+  const auto add = [&](const VectorXd& logs, const VectorXd& errors, const VectorXd& of_all) {
+    found.factors.factors.push_back(numbers(logs.head(K).array().exp().matrix()));
+    found.log_error.push_back(numbers(errors.head(K)));
     std::vector<char>& determined = found.determined.emplace_back();
     for (Eigen::Index j = 0; j < K; ++j)
       determined.push_back(std::min(errors(j), of_all(j)) <= kLargestError);
   };
   FactorSolver all(rows_of(predicted, knots, -1), K);
-  const VectorXd of_all =
-      all.solve(VectorXd::Zero(K), precision(knots, kFirstStd, kChangeStd));
+  const VectorXd of_all = all.solve(
+      VectorXd::Zero(K + 1),
+      precision(knots, prior.first, prior.further, prior.change, prior.noise));
   const VectorXd errors = all.errors(of_all, weak);
   if (channels == 1 || predicted.distances_of_one > 1) {
     add(of_all, errors, errors);
     return found;
   }
+  const MatrixXd around =
+      precision(knots, prior.channel, prior.channel, prior.channel, prior.noise);
   for (int m = 0; m < channels; ++m) {
     FactorSolver one(rows_of(predicted, knots, m), K);
-    const VectorXd log_s = one.solve(of_all, precision(knots, kChannelStd, kChannelStd));
-    add(log_s, one.errors(log_s, weak), errors);
+    const VectorXd logs = one.solve(of_all, around);
+    add(logs, one.errors(logs, weak), errors);
   }
+  return found;
+}
+
+FoundFactors search_factors(const PredictedValues& fitted, PredictedValues unseen, int channels,
+                            double noise_std) {
+  const FoundFactors first = search_factors(fitted, channels, {.noise = noise_std});
+  const std::size_t per = unseen.distances_of_one;
+  for (std::size_t i = 0; i < unseen.values.size(); ++i) {
+    PredictedValue& value = unseen.values[i];
+    double log_sum = 0;
+    for (std::size_t m = 0; m < per; ++m)
+      log_sum += first.factors.log_factor(static_cast<std::size_t>(value.channel),
+                                          unseen.distances[i * per + m]);
+    value.state *= std::exp(log_sum / static_cast<double>(per));
+  }
+  FoundFactors found = search_factors(unseen, channels,
+                                      {.first = kUnseenStd,
+                                       .further = kUnseenStd,
+                                       .change = kUnseenStd,
+                                       .channel = kUnseenStd,
+                                       .noise = noise_std},
+                                      first.factors.steps);
+  for (std::size_t m = 0; m < found.factors.factors.size(); ++m)
+    for (std::size_t k = 0; k < found.factors.steps.size(); ++k) {
+      found.factors.factors[m][k] *= first.factors.factors[m][k];
+      found.log_error[m][k] = std::hypot(found.log_error[m][k], first.log_error[m][k]);
+    }
   return found;
 }
 

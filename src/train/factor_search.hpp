@@ -11,12 +11,11 @@ namespace kalmia::train {
 /// A measured value that was predicted without itself.
 struct PredictedValue {
   int channel = 0;
-  int block = 0;      ///< of neighbouring values, below kFactorBlocks: their errors may hang together
+  int block = 0;      ///< of neighbouring values, from 0 on: their errors may hang together
   double square = 0;  ///< of its error
   double state = 0;   ///< what a factor multiplies of the error's stated variance
   double rest = 0;    ///< what none does: the noise of measurements
 };
-inline constexpr int kFactorBlocks = 40;
 
 /// Predicted values, and the distances (infer/distances.hpp) that each one's factor depends on.
 struct PredictedValues {
@@ -45,11 +44,27 @@ struct FoundFactors {
 /// that p is what it gives for Gaussian errors. An outlier is one value out of bounds, however far.
 /// Values of which little depends on s, for most of their variance is noise, count little, by g.
 /// Errors of neighbours hang together: D_j is by how much more blocks of values vary than single
-/// ones would.
+/// ones would. `pull` is that of the prior, by which few values change little.
 ///
-/// `pull` is that of a prior: log s is near 0 at the first knot (0.5) and like its neighbour at the
-/// others (0.7 for a distance e times as large), so that few values change little. Several channels
-/// are first taken for one, then the prior of each is around what was found of all (0.3).
-FoundFactors search_factors(const PredictedValues& predicted, int channels);
+/// The noise in F may be learned wrong, and then says of s what is not so, the more the larger F is
+/// beside A. So F has a factor, too, which is found together with s, and not used.
+///
+/// Several channels are first taken for one, then the prior of each is around what was found of all.
+/// `knots`: where log s bends; none: as the distances suggest.
+struct FactorPrior {
+  double first = 0.5;    ///< deviation of log s at the first knot
+  double further = 1;    ///< at the others
+  double change = 1;     ///< of its change over a distance, 1 + d, that is e times as large
+  double channel = 0.3;  ///< both, of a channel around what was found of all
+  double noise = 0.2;    ///< of the logarithm of the factor of F
+};
+FoundFactors search_factors(const PredictedValues& predicted, int channels,
+                            const FactorPrior& prior = {}, std::vector<double> knots = {});
+
+/// Factors of values that a model was fitted to, and with them those of values that it was not: the
+/// second search begins where the first ended, and asks by how much larger factors have to be. That
+/// is little, as a rule (0.2 for each deviation of its prior), and what is unseen is less.
+FoundFactors search_factors(const PredictedValues& fitted, PredictedValues unseen, int channels,
+                            double noise_std = FactorPrior().noise);
 
 }  // namespace kalmia::train

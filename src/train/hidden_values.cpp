@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/random.hpp"
 #include "infer/calibrated.hpp"
 #include "infer/combined.hpp"
 #include "infer/mixture.hpp"
@@ -14,45 +15,75 @@
 namespace kalmia::train {
 namespace {
 
-// Values that are shown after a hidden run, for each hidden one, and at least.
-constexpr int kShownPerHidden = 3;
+// Values that are shown after a hidden run for each hidden one, in the mean, and at least: what is
+// around a hidden run should be there as it usually is.
+constexpr int kShownPerHidden = 6;
 constexpr int kFewestShown = 8;
+// Channels are hidden one at a time, or if there are more than this every so-manieth.
+constexpr int kMostGroups = 8;
 // Single values are hidden so many steps apart, in as many passes.
 constexpr int kSingleDistance = 8;
 
-// Which steps are hidden, over and over; `together`: in all channels at once.
-struct Cycle {
-  std::vector<char> hidden;
-  std::size_t shift = 0;
-  bool together = false;
+// Which steps of each series are hidden, in every `groups`-th channel from `group` on.
+struct Pattern {
+  std::vector<std::vector<char>> steps;
+  std::size_t groups = 1, group = 0;
 
-  bool hides(std::size_t k, std::size_t m, std::size_t channels) const {
-    const std::size_t phase = together ? 0 : m * hidden.size() / channels;
-    return hidden[(k + shift + phase) % hidden.size()] != 0;
+  bool hides(std::size_t series, std::size_t k, std::size_t m) const {
+    return m % groups == group && steps[series][k] != 0;
   }
 };
 
-std::vector<Cycle> cycles_of_runs(const HiddenRuns& runs) {
-  std::vector<char> hidden;
-  for (const int run : runs.lengths) {
-    hidden.insert(hidden.end(),
-                  static_cast<std::size_t>(std::max(kFewestShown, kShownPerHidden * run)), 0);
-    hidden.insert(hidden.end(), static_cast<std::size_t>(run), 1);
+// Runs in a random order with random distances: none of their own could be in step with the data.
+// There are so many groups of channels, each hidden in as many of the passes.
+std::vector<Pattern> hidden_runs(const ShownData& shown, const HiddenRuns& runs,
+                                 std::size_t groups) {
+  const std::size_t rounds = (static_cast<std::size_t>(runs.passes) + groups - 1) / groups;
+  std::vector<Pattern> patterns;
+  for (std::size_t p = 0; p < rounds * groups; ++p) {
+    Pattern& pattern = patterns.emplace_back();
+    pattern.groups = groups;
+    pattern.group = p % groups;
+    for (std::size_t s = 0; s < shown.data.series.size(); ++s) {
+      RandomStream random(p, "hidden runs of " + std::to_string(groups), s);
+      std::vector<char>& steps = pattern.steps.emplace_back();
+      const auto size = static_cast<std::size_t>(shown.data.series[s].steps);
+      while (steps.size() < size) {
+        const auto run =
+            static_cast<std::size_t>(runs.lengths[random.below(runs.lengths.size())]);
+        steps.insert(steps.end(), kFewestShown + random.below(2 * kShownPerHidden * run), 0);
+        steps.insert(steps.end(), run, 1);
+      }
+      steps.resize(size);
+    }
   }
-  std::vector<Cycle> cycles;
-  const auto passes = static_cast<std::size_t>(runs.passes);
-  for (std::size_t p = 0; p < passes; ++p)
-    cycles.push_back({hidden, p * hidden.size() / passes, p % 2 == 1});
-  return cycles;
+  return patterns;
 }
 
-std::vector<Cycle> cycles_of_singles() {
-  std::vector<char> hidden(kSingleDistance, 0);
-  hidden[0] = 1;
-  std::vector<Cycle> cycles;
-  for (int p = 0; p < kSingleDistance; ++p)
-    cycles.push_back({hidden, static_cast<std::size_t>(p), p % 2 == 1});
-  return cycles;
+// Of all channels at once.
+std::vector<Pattern> hidden_singles(const ShownData& shown) {
+  std::vector<Pattern> patterns(kSingleDistance);
+  for (std::size_t p = 0; p < kSingleDistance; ++p)
+    for (const Series& series : shown.data.series) {
+      std::vector<char>& steps =
+          patterns[p].steps.emplace_back(static_cast<std::size_t>(series.steps));
+      for (std::size_t k = p; k < steps.size(); k += kSingleDistance) steps[k] = 1;
+    }
+  return patterns;
+}
+
+// Whether channels are missing together: where a value is missing, most others are, too.
+bool misses_together(const Dataset& data) {
+  const std::size_t M = data.y_names.size();
+  double missing = 0, others = 0;
+  for (const Series& series : data.series)
+    for (std::size_t k = 0; k < static_cast<std::size_t>(series.steps); ++k) {
+      double here = 0;
+      for (std::size_t m = 0; m < M; ++m) here += std::isnan(series.y[k * M + m]) ? 1 : 0;
+      missing += here;
+      others += here * (here - 1);
+    }
+  return M > 1 && 2 * others > missing * static_cast<double>(M - 1);
 }
 
 bool has_networks(const Model::Impl& model) { return !model.first().is_static(); }
@@ -60,7 +91,7 @@ bool has_networks(const Model::Impl& model) { return !model.first().is_static();
 // What the predictions of one data set are compared with, and where they are put.
 class Comparison {
  public:
-  Comparison(const Model& model, const ShownData& shown)
+  Comparison(const Model& model, const ShownData& shown, const HiddenRuns& runs)
       : model_(model.impl().first()),
         shown_(shown),
         M_(static_cast<std::size_t>(model.meas_dim())),
@@ -79,7 +110,12 @@ class Comparison {
       before_.push_back(counted);
       counted += std::max(0, shown.data.series[s].steps - shown.first[s]);
     }
-    steps_ = std::max<std::int64_t>(counted, 1);
+    // Neighbours in a run err together, and so may those in the next one.
+    constexpr int kMostBlocks = 40, kFewestBlocks = 5, kRunsInBlock = 3;
+    const int longest = std::max(1, std::ranges::max(runs.lengths));
+    const auto blocks =
+        std::clamp<std::int64_t>(counted / (kRunsInBlock * longest), kFewestBlocks, kMostBlocks);
+    block_ = std::max<std::int64_t>(1, (counted + blocks - 1) / blocks);
   }
 
   PredictedValues empty() const {
@@ -108,7 +144,7 @@ class Comparison {
   }
 
   // States where values are hidden.
-  void add(const Cycle& cycle, const Estimates& states,
+  void add(const Pattern& pattern, const Estimates& states,
            const std::vector<std::vector<double>>& noise,
            const std::vector<infer::Distances>& distances,
            std::vector<double> infer::Distances::*kind, PredictedValues& to) const {
@@ -119,7 +155,7 @@ class Comparison {
         bool known = false;
         for (std::size_t m = 0; m < M_; ++m) {
           const double measured = shown_.data.series[s].y[k * M_ + m];
-          if (!cycle.hides(k, m, M_) || std::isnan(measured)) continue;
+          if (!pattern.hides(s, k, m) || std::isnan(measured)) continue;
           if (!std::exchange(known, true)) {
             for (std::size_t n = 0; n < N_; ++n)
               x[n] = (states.series[s].mean[k * N_ + n] - units.x_offset[n]) / units.x_scale[n];
@@ -155,7 +191,7 @@ class Comparison {
       noise *= std::pow(series.y_std[k * M_ + m] / model_.noise_std()[m], 2);
     const auto first = static_cast<std::size_t>(shown_.first[s]);
     const std::int64_t counted = before_[s] + static_cast<std::int64_t>(k - first);
-    to.values.push_back({static_cast<int>(m), static_cast<int>(counted * kFactorBlocks / steps_),
+    to.values.push_back({static_cast<int>(m), static_cast<int>(counted / block_),
                          square, std::max(state, 0.0), kept + noise});
     if (alike_)
       to.distances.insert(to.distances.end(), distances, distances + M_);
@@ -169,15 +205,15 @@ class Comparison {
   bool alike_ = false;  // all states have the same factor
   std::vector<double> noise_;  // variances of the channels, in the model's units
   std::vector<std::int64_t> before_;
-  std::int64_t steps_ = 1;
+  std::int64_t block_ = 1;  // steps
 };
 
-Dataset with_hidden(const ShownData& shown, const Cycle& cycle) {
+Dataset with_hidden(const ShownData& shown, const Pattern& pattern) {
   Dataset hidden = shown.data;
   const std::size_t M = hidden.y_names.size();
   for (std::size_t s = 0; s < hidden.series.size(); ++s)
     for (auto i = static_cast<std::size_t>(shown.first[s]) * M; i < hidden.series[s].y.size(); ++i)
-      if (cycle.hides(i / M, i % M, M))
+      if (pattern.hides(s, i / M, i % M))
         hidden.series[s].y[i] = std::numeric_limits<double>::quiet_NaN();
   return hidden;
 }
@@ -206,7 +242,7 @@ double student_interval_variance(double degrees_of_freedom) {
 std::vector<MethodPredictions> predict_hidden(const Model& model, const ShownData& shown,
                                               const HiddenRuns& runs, int threads) {
   using infer::Distances;
-  const Comparison compare(model, shown);
+  const Comparison compare(model, shown, runs);
   const std::string trained = model.impl().trained_smoother();
   std::vector<MethodPredictions> methods{{"filter", compare.empty()},
                                          {"linearized", compare.empty()}};
@@ -222,24 +258,30 @@ std::vector<MethodPredictions> predict_hidden(const Model& model, const ShownDat
   if (exactly)
     compare.add(whole.left_out, whole.distances, &Distances::between, methods[1].values);
 
-  // With values hidden.
-  std::vector<Cycle> cycles = cycles_of_runs(runs);
-  const std::size_t of_runs = cycles.size();
-  if (!exactly)
-    for (Cycle& each : cycles_of_singles()) cycles.push_back(std::move(each));
-  for (std::size_t c = 0; c < cycles.size(); ++c) {
-    const Dataset hidden = with_hidden(shown, cycles[c]);
-    for (std::size_t method = 1; method < methods.size(); ++method) {
-      const bool filter = method == 1 && c < of_runs;
-      const infer::RawAnalysis raw = infer::analyse_members(
-          model.impl(), hidden, threads, {.filtered = filter, .smoothed = true, .noise = true},
-          {.method = method == 1 ? "linearized" : "auto"});
-      if (filter)
-        compare.add(cycles[c], raw.analysis.filtered, raw.filtered_noise, raw.distances,
-                    &Distances::since, methods[0].values);
-      compare.add(cycles[c], raw.analysis.smoothed, raw.smoothed_noise, raw.distances,
+  // With values hidden: in all channels for the filter, whose long distances are those of forecasts,
+  // and for smoothers as the data's own gaps are.
+  const bool together = model.meas_dim() == 1 || misses_together(shown.data);
+  const std::size_t groups =
+      together ? 1 : static_cast<std::size_t>(std::min(model.meas_dim(), kMostGroups));
+  const auto predict = [&](const Pattern& pattern, std::size_t method, bool filter, bool smoother) {
+    const Dataset hidden = with_hidden(shown, pattern);
+    const infer::RawAnalysis raw = infer::analyse_members(
+        model.impl(), hidden, threads,
+        {.filtered = filter, .smoothed = smoother, .noise = true},
+        {.method = method == 1 ? "linearized" : "auto"});
+    if (filter)
+      compare.add(pattern, raw.analysis.filtered, raw.filtered_noise, raw.distances,
+                  &Distances::since, methods[0].values);
+    if (smoother)
+      compare.add(pattern, raw.analysis.smoothed, raw.smoothed_noise, raw.distances,
                   &Distances::between, methods[method].values);
-    }
+  };
+  for (const Pattern& pattern : hidden_runs(shown, runs, 1)) predict(pattern, 1, true, together);
+  for (std::size_t method = 1; method < methods.size(); ++method) {
+    if (!together || method > 1)
+      for (const Pattern& pattern : hidden_runs(shown, runs, groups)) predict(pattern, method, false, true);
+    if (!exactly)
+      for (const Pattern& pattern : hidden_singles(shown)) predict(pattern, method, false, true);
   }
   return methods;
 }

@@ -19,11 +19,10 @@ struct ShownData {
   std::vector<int> first;
 };
 
-/// Values are hidden in runs of these lengths, one after another and at different times in each
-/// channel, then in all channels at once.
+/// Values are hidden in runs of these lengths.
 struct HiddenRuns {
   std::vector<int> lengths;
-  int passes = 4;  ///< over the data, each with other values hidden
+  int passes = 12;  ///< over the data, at least, each with other values hidden
 };
 
 /// Predictions of one method: "filter", "linearized" or the trained smoother's.
@@ -33,7 +32,8 @@ struct MethodPredictions {
 };
 
 /// All predictions of a model that is not calibrated. The filter's are its innovations, and its
-/// states where a value is hidden; a smoother's are its states there. What a smoother says of a value
+/// states where the values of all channels are hidden, as in a forecast; a smoother's are its states
+/// where values are hidden as the data miss them: in all channels at once, or in each for itself. What a smoother says of a value
 /// amid others is told by taking each out of its state (infer/calibrated.hpp) if the model has no
 /// networks, else by hiding single values.
 std::vector<MethodPredictions> predict_hidden(const Model& model, const ShownData& shown,
