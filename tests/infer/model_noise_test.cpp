@@ -4,6 +4,7 @@
 // deviation 1 at every step: y[k] / s[k] = (H / s[k]) x[k] + N(0, C), with C the correlation of R.
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
 #include <vector>
 

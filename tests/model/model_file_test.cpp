@@ -354,7 +354,8 @@ TEST(ModelFile, AnotherVersionIsNamed) {
   EXPECT_EQ(
       message_of<DataError>([&] { parse_model_file(write(header, file.data), "new.kalmia"); }),
       "new.kalmia: format version 17, but this build reads version " +
-          std::to_string(kModelFileVersion) + "; update, or fit the model again");
+          std::to_string(kOldestModelFile) + " to " + std::to_string(kModelFileVersion) +
+          "; update, or fit the model again");
 }
 
 TEST(ModelFile, WhatIsNoModelIsRefused) {
