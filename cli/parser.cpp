@@ -131,6 +131,15 @@ void Parser::flag(const char* names, const char* help, bool& value) {
   impl_->remember({names, "", help, ""});
 }
 
+void Parser::switch_off(const std::string& name, const char* help, bool& on, bool& off) {
+  const std::string opposite = "--no-" + name.substr(2);
+  impl_->app.add_flag(name, on);
+  impl_->app.add_flag(opposite, off);
+  impl_->remember({name + "," + opposite, "", help, "on"});
+  impl_->long_names.back() = name;
+  impl_->long_names.push_back(opposite);
+}
+
 void Parser::option(const Argument& argument, Take take) {
   impl_->app
       .add_option(argument.names,

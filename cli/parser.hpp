@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "command.hpp"
+#include "kalmia/error.hpp"
 #include "kalmia/option_rules.hpp"
 #include "values.hpp"
 
@@ -40,6 +41,8 @@ class Parser {
   void group(std::string title);
   void positional(const char* name, const char* help, std::string& value, bool required = true);
   void flag(const char* names, const char* help, bool& value);
+  /// A switch that is on unless its opposite, --no-..., is given. `name`: "--calibrate".
+  void switch_off(const std::string& name, const char* help, bool& on, bool& off);
   /// An option with a value; `take` is called once with all that was given for it.
   void option(const Argument& argument, Take take);
 
@@ -79,7 +82,10 @@ class FieldOptions {
                    const std::string name = option_name(field);
                    if constexpr (std::is_same_v<decltype(value), const bool&>) {
                      // A switch: given or not.
-                     parser.flag(name.c_str(), help, switches_[field]);
+                     if (value)
+                       parser.switch_off(name, help, switches_[field], opposites_[field]);
+                     else
+                       parser.flag(name.c_str(), help, switches_[field]);
                    } else {
                      add_value(parser, name, field, value, with_rule(help, rule...));
                    }
@@ -90,7 +96,10 @@ class FieldOptions {
   void apply_to(Options& options) const {
     visit_fields(options, [&](const char* field, auto& value, const char*, const auto&...) {
       if constexpr (std::is_same_v<decltype(value), bool&>) {
-        value = value || given(field);
+        const bool on = is_set(switches_, field), off = is_set(opposites_, field);
+        if (on && off)
+          throw ConfigError(option_name(field) + " and its opposite; leave one of them out");
+        value = (value || on) && !off;
       } else if (const auto found = given_.find(field); found != given_.end()) {
         read_value(option_name(field), found->second, value);
       }
@@ -104,11 +113,15 @@ class FieldOptions {
   }
 
   bool given(const std::string& field) const {
-    const auto found = switches_.find(field);
-    return given_.contains(field) || (found != switches_.end() && found->second);
+    return given_.contains(field) || is_set(switches_, field) || is_set(opposites_, field);
   }
 
  private:
+  static bool is_set(const std::map<std::string, bool>& switches, const std::string& field) {
+    const auto found = switches.find(field);
+    return found != switches.end() && found->second;
+  }
+
   template <typename T>
   void add_value(Parser& parser, const std::string& name, const char* field, const T& value,
                  const std::string& help) {
@@ -125,6 +138,7 @@ class FieldOptions {
 
   std::map<std::string, Texts> given_;
   std::map<std::string, bool> switches_;
+  std::map<std::string, bool> opposites_;  // --no-... of those that are on by default
 };
 
 /// What every command takes.

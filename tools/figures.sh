@@ -63,10 +63,10 @@ for figure in $wanted; do
     calibrated)
       data lorenz lorenz 131072 1 && data lorenz_test lorenz 32768 2
       for members in 1 2 4; do
-        fit "members_$members" lorenz --prior lorenz --noise 0.5 --members $members
+        fit "members_$members" lorenz --prior lorenz --noise 0.5 --members $members --no-calibrate
         score "members_$members" lorenz_test
-        fit "calibrated_$members" lorenz --prior lorenz --noise 0.5 --members $members --calibrate
-        grep "^covariances" "calibrated_$members.log"
+        fit "calibrated_$members" lorenz --prior lorenz --noise 0.5 --members $members
+        grep "^variances" "calibrated_$members.log"
         score "calibrated_$members" lorenz_test
       done
       ;;

@@ -379,6 +379,7 @@ def fits():
     yield fitted("members-recurrent", "lorenz.csv",
                  f"{recurrent} --members 3", y3, sampled=False)
     yield fitted("calibrate", "plane.csv", f"{velocity} --calibrate", y2)
+    yield fitted("no-calibrate", "plane.csv", f"{velocity} --no-calibrate", y2)
     yield fitted("calibrate-recurrent", "long.csv",
                  f"{position} --calibrate --smoother recurrent --keep-smoother", y3)
     yield fitted("calibrate-static", "plane.csv",

@@ -251,17 +251,25 @@ constexpr void visit_fields(const FitEnsembleSummary& ensemble, Visitor&& visit)
   visit("members", ensemble.members);
 }
 
-/// A factor of reported covariances, found on held-out measurements.
+/// A factor of reported covariances, found on measurements that were hidden. It depends on how far
+/// away the values of its channel are that a state is predicted from; between the distances that
+/// are listed, its logarithm is linear in log(1 + steps).
 struct FitFactor {
-  std::string what;         ///< `filter`, `linearized`, or the trained smoother's method
+  std::string what;     ///< `filter`, `linearized`, or the trained smoother's method
+  std::string channel;  ///< whose states it scales; empty: all alike
+  /// Of a filter, the steps since the last value of the channel; of a smoother, 1 / (1 / a + 1 / b)
+  /// with a steps since the last one and b to the next one.
+  double steps = 0;
   double factor = 1;        ///< of the covariance of a state before its own measurement is added
   double log_error = 0;     ///< standard error of the factor's logarithm
-  bool determined = false;  ///< false: the data say too little, and 1 is used
+  bool determined = false;  ///< false: the data say too little, and the factor is near its neighbour
 };
 
 template <typename Visitor>
 constexpr void visit_fields(const FitFactor& factor, Visitor&& visit) {
   visit("what", factor.what);
+  visit("channel", factor.channel);
+  visit("steps", factor.steps);
   visit("factor", factor.factor);
   visit("log_error", factor.log_error);
   visit("determined", factor.determined);
@@ -277,7 +285,7 @@ struct FitSummary {
   FitNetworksSummary networks;
   std::optional<FitSmootherSummary> smoother;  ///< where one was trained
   std::optional<FitEnsembleSummary> ensemble;  ///< where several members were asked for
-  std::vector<FitFactor> calibration;          ///< where it was asked for
+  std::vector<FitFactor> calibration;          ///< empty: covariances are as computed
 
   /// Whether a smoother was trained and kept.
   bool has_smoother() const { return smoother && smoother->kept; }

@@ -81,9 +81,9 @@ struct ModelOptions {
   /// Networks trained from so many seeds on the same static model, and combined to one posterior:
   /// an ensemble.
   int members = 1;
-  /// Scales reported covariances by factors found on held-out measurements, so that they are
-  /// honest; means stay as they are.
-  bool calibrate = false;
+  /// Scales reported covariances by factors found on measurements that were hidden, so that they
+  /// are honest; means stay as they are. With too few data to hold any out, nothing is scaled.
+  bool calibrate = true;
   /// Hidden units of the encoder. 0: no networks, the static model alone.
   int hidden = 64;
   /// Widths of the decoder's hidden layers.
@@ -130,7 +130,7 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
         "keep the trained smoother even where the linearized one seems as good");
   visit("members", o.members, "networks from so many seeds, combined to one posterior",
         Range{.least = 1, .largest = 64});
-  visit("calibrate", o.calibrate, "scale reported covariances as held-out measurements suggest");
+  visit("calibrate", o.calibrate, "scale reported covariances as hidden measurements suggest");
   visit("hidden", o.hidden, "hidden units of the encoder; 0: no networks",
         Range{.least = 0, .largest = 4096});
   visit("decoder", o.decoder, "widths of the decoder's hidden layers",

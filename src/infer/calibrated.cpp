@@ -24,33 +24,52 @@ std::vector<Eigen::Index> present(const double* y, std::size_t M) {
 
 }  // namespace
 
-void noise_part(const model::LearnedModel<float>& model, const double* x, const double* P,
-                const double* y, double* out) {
+std::vector<double> noise_of_update(const model::LearnedModel<float>& model, const double* z,
+                                    const double* G, const StateUpdate& update) {
+  const auto M = static_cast<std::size_t>(model.meas_dim());
+  std::vector<double> R = model.emission().R();
+  const double tails = model.description().tails;
+  if (update.weight == nullptr && tails == 0) return R;
+  std::vector<double> weight(M, 1);
+  if (update.weight != nullptr) std::copy_n(update.weight, M, weight.begin());
+  if (tails > 0) {
+    std::vector<double> seen(M), V(M * M);
+    predict_measurement(model, z, G, seen.data(), V.data());
+    for (std::size_t m = 0; m < M; ++m) {
+      if (std::isnan(update.y[m])) continue;
+      const double e = update.y[m] - seen[m];
+      const double noise = R[m * (M + 1)] / weight[m];
+      weight[m] *= (tails + 1) / (tails + (e * e + V[m * (M + 1)]) / noise);
+    }
+  }
+  for (std::size_t m = 0; m < M; ++m)
+    for (std::size_t l = 0; l < M; ++l) R[m * M + l] /= std::sqrt(weight[m] * weight[l]);
+  return R;
+}
+
+void noise_part(const model::LearnedModel<float>& model, const double* z, const double* G,
+                const StateUpdate& update, double* out) {
   const int N = model.state_dim(), M = model.meas_dim();
   Eigen::Map<RowMatrix> result(out, N, N);
   result.setZero();
-  const std::vector<Eigen::Index> measured = present(y, static_cast<std::size_t>(M));
+  const std::vector<Eigen::Index> measured = present(update.y, static_cast<std::size_t>(M));
   if (measured.empty()) return;
-  const std::vector<double> H_all = model.emission_at(x);
+  const std::vector<double> H_all = model.emission_at(update.x);
   const RowMatrix H = MatrixView(H_all.data(), M, N)(measured, Eigen::all);
-  const RowMatrix R = MatrixView(model.emission().R().data(), M, M)(measured, measured);
+  const std::vector<double> noise = noise_of_update(model, z, G, update);
+  const RowMatrix R = MatrixView(noise.data(), M, M)(measured, measured);
   // Y = L^-1 H P with L L' = R; K R K' = Y' Y.
   const Eigen::LLT<RowMatrix> root(R);
-  RowMatrix Y = root.matrixL().solve(H * MatrixView(P, N, N));
-  if (model.expert().emission != nullptr) {
-    // An update keeps H P H' below R. Where H is not quite that of the update, it is cut off there:
-    // what is left of P must not become negative.
+  RowMatrix Y = root.matrixL().solve(H * MatrixView(G, N, N));
+  if (model.expert().emission != nullptr || model.description().tails > 0) {
+    // An update keeps H P H' below R. Where H and R are not quite those of the update, it is cut off
+    // there: what is left of P must not become negative.
     const RowMatrix B = root.matrixL().solve((Y * H.transpose()).transpose());
     const Eigen::SelfAdjointEigenSolver<RowMatrix> solver(0.5 * (B + B.transpose()));
     const Eigen::VectorXd cut = solver.eigenvalues().cwiseMax(1).cwiseSqrt().cwiseInverse();
     Y = (cut.asDiagonal() * solver.eigenvectors().transpose() * Y).eval();
   }
   result = Y.transpose() * Y;
-}
-
-void calibrate(double factor, std::span<const double> noise, std::span<double> covariance) {
-  for (std::size_t i = 0; i < covariance.size(); ++i)
-    covariance[i] = factor * (covariance[i] - noise[i]) + noise[i];
 }
 
 void predict_measurement(const model::LearnedModel<float>& model, const double* x, const double* P,
@@ -72,42 +91,43 @@ void predict_measurement(const model::LearnedModel<float>& model, const double* 
     }
 }
 
-double leave_out(const model::LearnedModel<float>& model, const double* x, const double* z,
-                 const double* G, const double* y, double response, double* y_pred, double* S) {
+void leave_out(const model::LearnedModel<float>& model, const double* z, const double* G,
+               const StateUpdate& update, double* y_pred, double* W) {
   // V must stay below R, if only just.
   constexpr double kLargest = 1 - 1e-6;
   const int N = model.state_dim(), M = model.meas_dim();
   std::fill_n(y_pred, M, 0.0);
-  std::fill_n(S, M * M, 0.0);
-  const std::vector<Eigen::Index> measured = present(y, static_cast<std::size_t>(M));
-  if (measured.empty()) return 0;
+  std::fill_n(W, M * M, 0.0);
+  const std::vector<Eigen::Index> measured = present(update.y, static_cast<std::size_t>(M));
+  if (measured.empty()) return;
   std::vector<double> seen(static_cast<std::size_t>(M));
   model.measure(z, seen.data());
-  const std::vector<double> H_all = model.emission_at(x);
+  const std::vector<double> H_all = model.emission_at(update.x);
   const RowMatrix H = MatrixView(H_all.data(), M, N)(measured, Eigen::all);
-  const RowMatrix R = MatrixView(model.emission().R().data(), M, M)(measured, measured);
-  const Eigen::VectorXd r = VectorView(y, M)(measured) - VectorView(seen.data(), M)(measured);
-  // With L L' = R and L^-1 V L^-T = U v U', W = L U d U' L' with d = v / (1 - v):
-  // S = L U (1 + d) U' L', e = L U (1 + response d) U' L^-1 r.
+  const std::vector<double> noise = noise_of_update(model, z, G, update);
+  const RowMatrix R = MatrixView(noise.data(), M, M)(measured, measured);
+  const Eigen::VectorXd r =
+      VectorView(update.y, M)(measured) - VectorView(seen.data(), M)(measured);
+  // With L L' = R and L^-1 V L^-T = U v U': W = L U d U' L' with d = v / (1 - v), and
+  // e = L U (1 + d) U' L^-1 r.
   const Eigen::LLT<RowMatrix> root(R);
   const RowMatrix half = root.matrixL().solve(H * MatrixView(G, N, N) * H.transpose());
   const RowMatrix V = root.matrixL().solve(half.transpose());
   const Eigen::SelfAdjointEigenSolver<RowMatrix> solver(0.5 * (V + V.transpose()));
   const Eigen::ArrayXd v = solver.eigenvalues().cwiseMax(0).cwiseMin(kLargest);
   const Eigen::VectorXd grown = (1 - v).inverse();
-  const Eigen::VectorXd followed = 1 + response * v / (1 - v);
+  const Eigen::VectorXd d = v / (1 - v);
   const RowMatrix LU = root.matrixL() * solver.eigenvectors();
   const Eigen::VectorXd white = root.matrixL().solve(r);
   const Eigen::VectorXd e =
-      LU * (followed.asDiagonal() * (solver.eigenvectors().transpose() * white));
-  const RowMatrix covariance = LU * grown.asDiagonal() * LU.transpose();
+      LU * (grown.asDiagonal() * (solver.eigenvectors().transpose() * white));
+  const RowMatrix covariance = LU * d.asDiagonal() * LU.transpose();
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
-    y_pred[measured[i]] = y[measured[i]] - e(row);
+    y_pred[measured[i]] = update.y[measured[i]] - e(row);
     for (std::size_t j = 0; j < measured.size(); ++j)
-      S[measured[i] * M + measured[j]] = covariance(row, static_cast<Eigen::Index>(j));
+      W[measured[i] * M + measured[j]] = covariance(row, static_cast<Eigen::Index>(j));
   }
-  return solver.eigenvalues().sum();
 }
 
 double gaussian_log_likelihood(std::span<const double> r, std::span<const double> S) {

@@ -6,6 +6,7 @@
 #include "infer/calibrated.hpp"
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
+#include "infer/step_factors.hpp"
 #include "infer/usable.hpp"
 #include "kalman/classical/batch.hpp"
 #include "kalman/student.hpp"
@@ -38,9 +39,18 @@ StateEstimates in_user_units(const model::Units& units, const Moments& moments,
   return out;
 }
 
+// What the update of step k of series `i` of a pass took; `weight`: of all its steps, or null.
+StateUpdate update_of(const FilterPass& pass, int i, int k, const double* y, const double* weight,
+                      int N, int M) {
+  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * M;
+  return {y + at, weight == nullptr ? nullptr : weight + at,
+          pass.moments.predicted.mean.data() + row_at(pass.moments, i, k, N)};
+}
+
 // K R K' of `moments` of series `i` of a pass, in the user's units.
 std::vector<double> noise_parts(const model::LearnedModel<float>& model, const Moments& moments,
-                                const FilterPass& pass, int i, const double* y) {
+                                const FilterPass& pass, int i, const double* y,
+                                const double* weight) {
   const int N = model.state_dim(), M = model.meas_dim();
   const int steps = pass.lengths[static_cast<std::size_t>(i)];
   const auto NN = static_cast<std::size_t>(N * N);
@@ -48,9 +58,9 @@ std::vector<double> noise_parts(const model::LearnedModel<float>& model, const M
   std::vector<double> out(static_cast<std::size_t>(steps) * NN);
   for (int k = 0; k < steps; ++k) {
     double* part = out.data() + static_cast<std::size_t>(k) * NN;
-    noise_part(model, pass.moments.predicted.mean.data() + row_at(pass.moments, i, k, N),
+    noise_part(model, moments.mean.data() + row_at(pass.moments, i, k, N),
                moments.covariance.data() + row_at(pass.moments, i, k, N * N),
-               y + static_cast<std::ptrdiff_t>(k) * M, part);
+               update_of(pass, i, k, y, weight, N, M), part);
     for (std::size_t n = 0; n < NN; ++n)
       part[n] *= scale[n / scale.size()] * scale[n % scale.size()];
   }
@@ -101,8 +111,7 @@ Innovations innovations_of(const model::LearnedModel<float>& model, const Filter
 
 // As innovations_of, for what the smoother says of each measurement from all others.
 Innovations left_out_of(const model::LearnedModel<float>& model, const FilterPass& pass, int i,
-                        const double* y, double response, std::vector<double>& y_pred,
-                        std::vector<double>& own_gain) {
+                        const double* y, const double* weight, std::vector<double>& y_pred) {
   const int N = model.state_dim();
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const auto steps = static_cast<std::size_t>(pass.lengths[static_cast<std::size_t>(i)]);
@@ -110,29 +119,33 @@ Innovations left_out_of(const model::LearnedModel<float>& model, const FilterPas
   Innovations out;
   out.residual.resize(steps * M);
   out.covariance.resize(steps * M * M);
+  out.noise.resize(steps * M);
   y_pred.resize(steps * M);
-  own_gain.resize(steps);
   for (std::size_t k = 0; k < steps; ++k) {
-    const std::size_t x = row_at(pass.moments, i, static_cast<int>(k), N);
-    const Moments& smoothed = pass.moments.smoothed;
+    const int at = static_cast<int>(k);
+    const StateUpdate update = update_of(pass, i, at, y, weight, N, model.meas_dim());
+    const double* z = pass.moments.smoothed.mean.data() + row_at(pass.moments, i, at, N);
+    const double* G = pass.moments.smoothed.covariance.data() + row_at(pass.moments, i, at, N * N);
     double* here = y_pred.data() + k * M;
     double* S = out.covariance.data() + k * M * M;
-    own_gain[k] =
-        leave_out(model, pass.moments.predicted.mean.data() + x, smoothed.mean.data() + x,
-                  smoothed.covariance.data() + row_at(pass.moments, i, static_cast<int>(k), N * N),
-                  y + k * M, response, here, S);
+    leave_out(model, z, G, update, here, S);
+    const std::vector<double> R = noise_of_update(model, z, G, update);
     for (std::size_t m = 0; m < M; ++m) {
       out.residual[k * M + m] = unit[m] * (y[k * M + m] - here[m]);
       here[m] *= unit[m];
-      for (std::size_t l = 0; l < M; ++l) S[m * M + l] *= unit[m] * unit[l];
+      out.noise[k * M + m] = R[m * (M + 1)] * unit[m] * unit[m];
+      for (std::size_t l = 0; l < M; ++l) {
+        const bool both = !std::isnan(y[k * M + m]) && !std::isnan(y[k * M + l]);
+        S[m * M + l] = both ? (S[m * M + l] + R[m * M + l]) * unit[m] * unit[l] : 0;
+      }
     }
   }
   return out;
 }
 
-// `noise`: whether K R K' is computed, too.
 MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& data, int threads,
-                      const RequestedResults& parts, const SmoothOptions& smoothing, bool noise) {
+                      const RequestedResults& parts, const SmoothOptions& smoothing) {
+  const bool noise = parts.noise;
   SeriesRun run(model, data, threads);
   MemberResult result;
   Analysis& analysis = result.raw.analysis;
@@ -146,9 +159,9 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
   }
   if (parts.left_out) {
     result.raw.left_out.resize(count);
-    result.raw.own_gain.resize(count);
     result.y_left_out.resize(count);
   }
+  if (noise) result.raw.distances.resize(count);
   if (noise && parts.filtered) result.raw.filtered_noise.resize(count);
   if (noise && parts.smoothed) result.raw.smoothed_noise.resize(count);
   result.nll.resize(count);
@@ -165,6 +178,7 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
           const Series& series = data.series[s];
           const FilterResult& moments = pass.moments;
           const double* y = run.y(series_index, 0);
+          const double* weight = run.weight(series_index, 0);
           nll += moments.log_likelihood[static_cast<std::size_t>(i)];
           const auto first =
               pass.nll.begin() + static_cast<std::ptrdiff_t>(row_at(moments, i, 0, 1));
@@ -174,15 +188,17 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
           if (parts.smoothed)
             analysis.smoothed.series[s] = in_user_units(units, moments.smoothed, pass, i, series);
           if (noise && parts.filtered)
-            result.raw.filtered_noise[s] = noise_parts(model, moments.filtered, pass, i, y);
+            result.raw.filtered_noise[s] = noise_parts(model, moments.filtered, pass, i, y, weight);
           if (noise && parts.smoothed)
-            result.raw.smoothed_noise[s] = noise_parts(model, moments.smoothed, pass, i, y);
+            result.raw.smoothed_noise[s] = noise_parts(model, moments.smoothed, pass, i, y, weight);
+          if (noise)
+            result.raw.distances[s] = distances_of(run.view(series_index), model.meas_dim());
           if (parts.innovations)
             analysis.innovations[s] =
-                innovations_of(model, pass, i, y, run.weight(series_index, 0), result.y_pred[s]);
+                innovations_of(model, pass, i, y, weight, result.y_pred[s]);
           if (parts.left_out)
-            result.raw.left_out[s] = left_out_of(model, pass, i, y, parts.response,
-                                                 result.y_left_out[s], result.raw.own_gain[s]);
+            result.raw.left_out[s] =
+                left_out_of(model, pass, i, y, weight, result.y_left_out[s]);
         }
       });
   analysis.filtered.log_likelihood = analysis.smoothed.log_likelihood = run.log_likelihood(nll);
@@ -191,9 +207,9 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
 
 // The same for the data's own steps: long ones, which were cut up on the way, are whole again.
 MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& data, int threads,
-                        const RequestedResults& parts, const SmoothOptions& smoothing, bool noise) {
+                        const RequestedResults& parts, const SmoothOptions& smoothing) {
   const model::EvenSteps even = even_steps(model, data);
-  MemberResult result = run_even(model, even.data(), threads, parts, smoothing, noise);
+  MemberResult result = run_even(model, even.data(), threads, parts, smoothing);
   if (!even.changed()) return result;
   const auto N = static_cast<std::size_t>(model.state_dim());
   const auto M = static_cast<std::size_t>(model.meas_dim());
@@ -219,7 +235,10 @@ MemberResult run_member(const model::LearnedModel<float>& model, const Dataset& 
     }
   keep(result.raw.filtered_noise, N * N);
   keep(result.raw.smoothed_noise, N * N);
-  keep(result.raw.own_gain, 1);
+  for (std::size_t s = 0; s < result.raw.distances.size(); ++s)
+    for (std::vector<double>* each :
+         {&result.raw.distances[s].since, &result.raw.distances[s].between})
+      *each = even.own_rows(s, *each, M);
   keep(result.y_pred, M);
   keep(result.y_left_out, M);
   keep(result.nll, 1);
@@ -264,13 +283,6 @@ double mixed_nll(const std::vector<std::vector<std::vector<double>>>& of_members
 
 }  // namespace
 
-void check_one_noise(const Model::Impl& model, const Dataset& data) {
-  if (data.std_names.empty() || !model.calibration) return;
-  throw ConfigError((data.source.empty() ? std::string("the data") : data.source) +
-                    ": the data say how noisy each value is, but the model's covariances are "
-                    "calibrated for one noise; fit without calibrate, or leave noise_columns out");
-}
-
 bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing, bool weighted) {
   if (smoothing.method != "auto") return smoothing.method != "linearized";
   return smoothing.iterations == 0 && !weighted && !model.trained_smoother().empty();
@@ -278,7 +290,6 @@ bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothin
 
 RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int threads,
                             const RequestedResults& parts, const SmoothOptions& smoothing) {
-  check_one_noise(model, data);
   smoothing.validate(model.trained_smoother());
   if (smoothing.iterations > 0 && !model.first().description().recursive())
     throw ConfigError("iterations = " + std::to_string(smoothing.iterations) + ", but a " +
@@ -290,9 +301,11 @@ RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int t
                       " smoother does not use the noise of each value (noise_columns); smooth with "
                       "method = linearized");
   const auto& members = model.members;
-  const bool noise = model.calibration.has_value();
-  if (members.size() == 1)
-    return run_member(*members[0], data, threads, parts, smoothing, noise).raw;
+  if (members.size() == 1) {
+    RawAnalysis raw = run_member(*members[0], data, threads, parts, smoothing).raw;
+    raw.by_networks = networks;
+    return raw;
+  }
 
   // A posterior of the smoother's networks is that of the members that have them.
   SmoothOptions of_members = smoothing;
@@ -306,7 +319,7 @@ RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int t
     RequestedResults wanted = parts;
     wanted.smoothed = parts.smoothed && (!networks || member->smoother() != nullptr);
     wanted.left_out = parts.left_out && wanted.smoothed;
-    MemberResult one = run_member(*member, data, threads, wanted, of_members, noise);
+    MemberResult one = run_member(*member, data, threads, wanted, of_members);
     nll.push_back(std::move(one.nll));
     ++count;
     if (wanted.smoothed) ++smoothed;
@@ -323,50 +336,76 @@ RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int t
       result.analysis.smoothed = std::move(one.raw.analysis.smoothed);
       result.smoothed_noise = std::move(one.raw.smoothed_noise);
       result.left_out = std::move(one.raw.left_out);
-      result.own_gain = std::move(one.raw.own_gain);
       mixed.y_left_out = std::move(one.y_left_out);
     } else {
       add(smoothed, result.analysis.smoothed, result.smoothed_noise, analysis.smoothed,
           one.raw.smoothed_noise);
       add(smoothed, M, result.left_out, mixed.y_left_out, one.raw.left_out, one.y_left_out);
-      for (std::size_t s = 0; s < one.raw.own_gain.size(); ++s)
-        add_to_mean(smoothed, one.raw.own_gain[s], result.own_gain[s]);
     }
   }
   result.analysis.filtered.log_likelihood = result.analysis.smoothed.log_likelihood =
       SeriesRun(*members[0], data, threads).log_likelihood(mixed_nll(nll));
+  result.by_networks = networks;
   return result;
 }
+
+namespace {
+
+// Scales the covariances of one series, whose steps have these distances.
+void scale(StepFactors& factors, const std::vector<double>& distances, std::size_t M,
+           const std::vector<double>& noise, std::vector<double>& covariance) {
+  const std::size_t steps = distances.size() / M, size = steps == 0 ? 0 : covariance.size() / steps;
+  for (std::size_t k = 0; k < steps; ++k) {
+    factors.set({distances.data() + k * M, M});
+    factors.scale_states({noise.data() + k * size, size}, {covariance.data() + k * size, size});
+  }
+}
+
+}  // namespace
 
 Analysis calibrated(const Model& model, RawAnalysis raw, const SmoothOptions& smoothing) {
   const auto& calibration = model.impl().calibration;
   Analysis analysis = std::move(raw.analysis);
   if (!calibration) return analysis;
+  const model::LearnedModel<float>& first = model.impl().first();
+  const auto M = static_cast<std::size_t>(model.meas_dim());
+  StepFactors filter(first, calibration->filter);
+  StepFactors smoother(first,
+                       raw.by_networks ? calibration->trained : calibration->linearized);
   for (std::size_t s = 0; s < analysis.filtered.series.size(); ++s)
-    calibrate(calibration->filter, raw.filtered_noise[s], analysis.filtered.series[s].covariance);
+    scale(filter, raw.distances[s].since, M, raw.filtered_noise[s],
+          analysis.filtered.series[s].covariance);
   // Iterated passes have a process noise of their own, for which no factor was found.
-  const double smoothed = smooths_by_networks(model.impl(), smoothing, false) ? calibration->trained
-                          : smoothing.iterations > 0                          ? 1
-                                                     : calibration->linearized;
-  for (std::size_t s = 0; s < analysis.smoothed.series.size(); ++s)
-    calibrate(smoothed, raw.smoothed_noise[s], analysis.smoothed.series[s].covariance);
+  if (raw.by_networks || smoothing.iterations == 0)
+    for (std::size_t s = 0; s < analysis.smoothed.series.size(); ++s)
+      scale(smoother, raw.distances[s].between, M, raw.smoothed_noise[s],
+            analysis.smoothed.series[s].covariance);
 
   const std::vector<double> R = model.noise();
-  const auto M = static_cast<std::size_t>(model.meas_dim());
+  std::vector<double> noise(R.size());
   double log_likelihood = 0;
-  for (Innovations& each : analysis.innovations)
+  for (std::size_t s = 0; s < analysis.innovations.size(); ++s) {
+    Innovations& each = analysis.innovations[s];
     for (std::size_t k = 0; k * M < each.residual.size(); ++k) {
       const std::span<double> S(each.covariance.data() + k * M * M, M * M);
-      calibrate(calibration->filter, R, S);
+      const double* own = each.noise.data() + k * M;
+      for (std::size_t n = 0; n < R.size(); ++n)
+        noise[n] =
+            R[n] * std::sqrt(own[n / M] / R[n / M * (M + 1)] * own[n % M] / R[n % M * (M + 1)]);
+      filter.set({raw.distances[s].since.data() + k * M, M});
+      filter.scale_measured(noise, S);
       log_likelihood += gaussian_log_likelihood({each.residual.data() + k * M, M}, S);
     }
-  analysis.filtered.log_likelihood = analysis.smoothed.log_likelihood = log_likelihood;
+  }
+  if (first.description().tails == 0)
+    analysis.filtered.log_likelihood = analysis.smoothed.log_likelihood = log_likelihood;
   return analysis;
 }
 
 Analysis analyse(const Model& model, const Dataset& data, int threads, RequestedResults parts,
                  const SmoothOptions& smoothing) {
-  parts.innovations = parts.innovations || model.impl().calibration.has_value();
+  parts.noise = model.impl().calibration.has_value();
+  parts.innovations = parts.innovations || parts.noise;
   Analysis analysis =
       calibrated(model, analyse_members(model.impl(), data, threads, parts, smoothing), smoothing);
   require_usable(data.source, analysis.filtered);

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "infer/distances.hpp"
 #include "infer/model_impl.hpp"
 
 namespace kalmia::infer {
@@ -13,19 +14,19 @@ struct RequestedResults {
   bool smoothed = false;
   bool innovations = false;
   bool left_out = false;  ///< with smoothed
-  double response = 1;    ///< of left_out, as `leave_out` takes it
+  bool noise = false;     ///< the noise parts and distances that a calibration needs
 };
 
 /// Moments as computed, before any calibration, in the user's units.
 struct RawAnalysis {
   Analysis analysis;
-  /// K R K' of each series (steps, N, N), if the model is calibrated; see calibrated.hpp.
+  /// K R K' of each series (steps, N, N), as RequestedResults::noise asks for; see calibrated.hpp.
   std::vector<std::vector<double>> filtered_noise, smoothed_noise;
-  /// y[k] minus what the smoother says of it from all other measurements, and its covariance;
-  /// components that are missing are NaN, and their rows and columns 0.
+  std::vector<Distances> distances;  ///< of each series, likewise
+  /// y[k] minus what the smoother says of it from all other measurements, and its covariance, with
+  /// the noise of its update; components that are missing are NaN, their rows and columns 0.
   std::vector<Innovations> left_out;
-  /// With left_out, for each step: the trace of d (H z) / dy that the covariances stand for.
-  std::vector<std::vector<double>> own_gain;
+  bool by_networks = false;  ///< smoothed is of the smoother with networks of its own
 };
 
 /// Runs all members over the data. The log-likelihood of several is that of the mixture of their
@@ -33,16 +34,13 @@ struct RawAnalysis {
 RawAnalysis analyse_members(const Model::Impl& model, const Dataset& data, int threads,
                             const RequestedResults& parts, const SmoothOptions& smoothing);
 
-/// The factors of a calibrated model were found for one noise. Throws ConfigError if the model is
-/// calibrated and the data say how noisy each value is.
-void check_one_noise(const Model::Impl& model, const Dataset& data);
-
 /// The smoother that `smoothing` asks for has networks of its own. They do not know the noise of
 /// each value (`weighted`): `auto` is then linearized.
 bool smooths_by_networks(const Model::Impl& model, const SmoothOptions& smoothing, bool weighted);
 
 /// The results with the model's calibration: its factors in the covariances, and the log-likelihood
-/// that of the innovations. `raw` must have what is asked for, with innovations if there is one.
+/// that of the innovations (under Student-t noise, that of the model). If there is one, `raw` must
+/// have innovations, and noise parts of what is asked for.
 Analysis calibrated(const Model& model, RawAnalysis raw, const SmoothOptions& smoothing);
 
 /// Does both in one call; its result is what users get.

@@ -30,7 +30,6 @@ Analysis Model::analyse(const Dataset& data, int threads, const SmoothOptions& o
 }
 
 std::optional<double> Model::leak(const Dataset& data, int threads) const {
-  infer::check_one_noise(*impl_, data);
   double sum = 0;
   int count = 0;
   for (const auto& member : impl_->members) {

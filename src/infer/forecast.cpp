@@ -9,16 +9,19 @@
 #include "infer/future.hpp"
 #include "infer/mixture.hpp"
 #include "infer/series_run.hpp"
+#include "infer/step_factors.hpp"
 #include "infer/stream.hpp"
 #include "infer/usable.hpp"
 
 namespace kalmia {
 namespace {
 
-// What one member says of the steps after the end of each series; `nll`: of the series themselves.
+// What one member says of the steps after the end of each series; `nll`: of the series themselves,
+// `since`: how far away the last value of each channel is at each step of the forecast.
 void forecast_member(const model::LearnedModel<float>& model, const Dataset& data,
                      const std::vector<infer::Future>& futures, infer::SeriesRun& run,
-                     Estimates& estimates, std::vector<double>& nll) {
+                     Estimates& estimates, std::vector<double>& nll,
+                     std::vector<std::vector<double>>& since) {
   const auto N = static_cast<std::size_t>(model.state_dim());
   const auto M = static_cast<std::size_t>(model.meas_dim());
   std::vector<std::unique_ptr<infer::MemberStream>> streams(
@@ -58,6 +61,8 @@ void forecast_member(const model::LearnedModel<float>& model, const Dataset& dat
       stream->show(y);
       if (given) continue;
       const auto h = static_cast<std::size_t>(k - series.steps);
+      std::vector<double>& distances = since[static_cast<std::size_t>(s)];
+      distances.insert(distances.end(), stream->since.begin(), stream->since.end());
       model.description().units.to_user(stream->state.x.data(), stream->state.P.data(),
                                         out.mean.data() + h * N, out.covariance.data() + h * N * N);
     }
@@ -70,9 +75,9 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads,
                           const Dataset* future) const {
   if (horizon < 1)
     throw ConfigError("horizon = " + std::to_string(horizon) + ", but it must be >= 1");
-  infer::check_one_noise(*impl_, data);
   const std::string place = (data.source.empty() ? "the data" : data.source) + ", forecast";
   Estimates estimates;
+  std::vector<std::vector<double>> since;  // of each series; the same for all members
   int count = 0;
   for (const auto& member : impl_->members) {
     infer::SeriesRun run(*member, data, threads);
@@ -82,7 +87,8 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads,
     std::vector<infer::Future> futures;
     for (int s = 0; s < static_cast<int>(data.series.size()); ++s)
       futures.push_back(infer::future_of(member->description(), run, data, s, future, horizon));
-    forecast_member(*member, data, futures, run, one, nll);
+    since.assign(data.series.size(), {});
+    forecast_member(*member, data, futures, run, one, nll, since);
     one.log_likelihood = run.log_likelihood(std::accumulate(nll.begin(), nll.end(), 0.0));
     if (++count == 1) {
       estimates = std::move(one);
@@ -97,9 +103,16 @@ Estimates Model::forecast(const Dataset& data, int horizon, int threads,
     return estimates;
   }
   // Nothing is measured in a forecast: all of its covariance is a prediction's.
-  if (impl_->calibration)
-    for (StateEstimates& series : estimates.series)
-      for (double& entry : series.covariance) entry *= impl_->calibration->filter;
+  if (impl_->calibration) {
+    infer::StepFactors factors(impl_->first(), impl_->calibration->filter);
+    const auto M = static_cast<std::size_t>(meas_dim());
+    const auto size = static_cast<std::size_t>(state_dim() * state_dim());
+    for (std::size_t s = 0; s < since.size(); ++s)
+      for (std::size_t h = 0; h * M < since[s].size(); ++h) {
+        factors.set({since[s].data() + h * M, M});
+        factors.scale_states({}, {estimates.series[s].covariance.data() + h * size, size});
+      }
+  }
   infer::require_usable(place, estimates);
   estimates.log_likelihood = infer::analyse(*this, data, threads, {}).filtered.log_likelihood;
   return estimates;

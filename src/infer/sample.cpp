@@ -67,7 +67,6 @@ Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int 
                       std::string(model::filter_name(impl_->first().description().head)) +
                       " filter, which says nothing of how a state follows from the one "
                       "before; trajectories need a recursive one (fit with filter = recursive)");
-  infer::check_one_noise(*impl_, data);
   const auto& members = impl_->members;
   const auto samples = static_cast<std::size_t>(count);
   Estimates estimates = infer::SeriesRun(impl_->first(), data, threads).empty_estimates();
@@ -83,7 +82,8 @@ Estimates Model::sample(const Dataset& data, int count, std::uint64_t seed, int 
   const bool calibrated = impl_->calibration.has_value();
   const SmoothOptions linearized{.method = "linearized"};
   infer::RawAnalysis before = infer::analyse_members(
-      *impl_, data, threads, {.smoothed = calibrated, .innovations = calibrated}, linearized);
+      *impl_, data, threads, {.smoothed = calibrated, .innovations = calibrated, .noise = calibrated},
+      linearized);
   const Estimates smoothed = before.analysis.smoothed;
   const Estimates after = infer::calibrated(*this, std::move(before), linearized).smoothed;
   estimates.log_likelihood = after.log_likelihood;

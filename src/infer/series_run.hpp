@@ -45,6 +45,8 @@ class SeriesRun {
   }
   /// Weights of the noise, M numbers; null: all are 1.
   const double* weight(int series, int step) const { return scaled_.weight(series, step); }
+  /// A whole series, in the model's units.
+  SeriesView view(int series) const { return scaled_.view(scaled_.series(series)); }
   const double* inputs(int series, int step) const { return scaled_.inputs(series, step); }
   ThreadTeam& team() { return team_; }
 

@@ -16,6 +16,7 @@ namespace kalmia::infer {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -24,6 +25,7 @@ MemberStream::MemberStream(const model::LearnedModel<float>& member)
       filter(model.inference_window(), model.parameters()),
       state(filter.start()),
       last(static_cast<std::size_t>(model.meas_dim()), kMissing),
+      since(last.size(), kNever),
       u(model.description().input_names.size()),
       noise_std(model.noise_std()),
       missing_(last.size(), kMissing),
@@ -32,6 +34,7 @@ MemberStream::MemberStream(const model::LearnedModel<float>& member)
 
 heads::StreamResult MemberStream::step(const double* now, double dt_ratio, const double* inputs,
                                        const double* weight) {
+  for (double& each : since) each += dt_ratio;
   const int parts = state.started ? model::parts_of_step(dt_ratio, most_empty_steps_) : 1;
   for (int i = 1; i < parts; ++i) {
     const heads::StreamResult empty = one_step(missing_.data(), 1, inputs, nullptr);
@@ -52,6 +55,8 @@ heads::StreamResult MemberStream::one_step(const double* now, double dt_ratio, c
 }
 
 void MemberStream::show(const double* y) {
+  for (std::size_t m = 0; m < since.size(); ++m)
+    if (!std::isnan(y[m])) since[m] = 0;
   const model::FeatureSpec& features = model.description().features;
   if (model.minds_gaps()) {
     gap_.set(model, y, last.data(), state.x.data(), state.P.data());
@@ -71,6 +76,7 @@ bool MemberStream::finite() const {
 void MemberStream::restart() {
   state = filter.start();
   std::ranges::fill(last, kMissing);
+  std::ranges::fill(since, kNever);
   std::ranges::fill(u, 0.0);
 }
 
@@ -78,7 +84,9 @@ void MemberStream::start(float* network, double* numbers) const {
   std::fill_n(network, floats(), 0.0f);
   std::fill_n(numbers, doubles(), 0.0);
   std::fill_n(numbers + 2, last.size(), kMissing);
-  std::fill_n(numbers + 2 + last.size() + u.size() + state.centre.size(), state.trust.size(), 1.0);
+  std::fill_n(numbers + 2 + last.size(), since.size(), kNever);
+  std::fill_n(numbers + 2 + last.size() + since.size() + u.size() + state.centre.size(),
+              state.trust.size(), 1.0);
 }
 
 void MemberStream::load(const float* network, const double* numbers) {
@@ -86,7 +94,7 @@ void MemberStream::load(const float* network, const double* numbers) {
   std::copy_n(network + state.h.size(), state.features.size(), state.features.begin());
   state.started = *numbers++ != 0;
   state.lost = *numbers++;
-  for (std::vector<double>* part : {&last, &u, &state.centre, &state.trust, &state.x, &state.P}) {
+  for (std::vector<double>* part : {&last, &since, &u, &state.centre, &state.trust, &state.x, &state.P}) {
     std::copy_n(numbers, part->size(), part->begin());
     numbers += part->size();
   }
@@ -98,7 +106,7 @@ void MemberStream::store(float* network, double* numbers) const {
   *numbers++ = state.started ? 1 : 0;
   *numbers++ = state.lost;
   for (const std::vector<double>* part :
-       {&last, &u, &state.centre, &state.trust, &state.x, &state.P})
+       {&last, &since, &u, &state.centre, &state.trust, &state.x, &state.P})
     numbers = std::ranges::copy(*part, numbers).out;
 }
 
@@ -108,9 +116,8 @@ namespace kalmia {
 
 Stream::Impl::Impl(std::shared_ptr<const Model::Impl> shared_model)
     : model(std::move(shared_model)),
-      R(model.noise()),
       y(static_cast<std::size_t>(model.meas_dim())),
-      weight(y.size()),
+      weight(model.impl().members.size() * y.size()),
       mean(static_cast<std::size_t>(model.state_dim())),
       covariance(mean.size() * mean.size()),
       nll(model.impl().members.size()),
@@ -119,10 +126,14 @@ Stream::Impl::Impl(std::shared_ptr<const Model::Impl> shared_model)
       one_noise_(covariance.size()),
       noise_(covariance.size()),
       one_y_pred_(y.size()),
-      one_S_(R.size()),
+      one_S_(y.size() * y.size()),
+      one_R_(one_S_.size()),
       y_pred_(y.size()),
-      S_(R.size()),
+      S_(one_S_.size()),
+      R_(one_S_.size()),
       residual_(y.size()) {
+  if (model.impl().calibration)
+    factors_.emplace(model.impl().first(), model.impl().calibration->filter);
   for (const auto& member : model.impl().members) members.emplace_back(*member);
 }
 
@@ -142,8 +153,7 @@ void Stream::Impl::store(State& to) const {
 }
 
 // As combined.cpp does it for whole series.
-void Stream::Impl::combine() {
-  const auto& calibration = model.impl().calibration;
+void Stream::Impl::combine(bool weighted) {
   const std::size_t N = mean.size(), M = y.size();
   for (std::size_t j = 0; j < members.size(); ++j) {
     const infer::MemberStream& member = members[j];
@@ -152,31 +162,42 @@ void Stream::Impl::combine() {
     units.to_user(member.state.x.data(), member.state.P.data(), one_mean_.data(),
                   one_covariance_.data());
     infer::add_to_mixture(count, static_cast<int>(N), one_mean_, one_covariance_, mean, covariance);
-    if (!calibration) continue;
+    if (!factors_) continue;
     const double* x_pred = member.filter.x_pred().data();
-    infer::noise_part(member.model, x_pred, member.state.P.data(), y.data(), one_noise_.data());
+    const double* w = weighted ? weight.data() + j * M : nullptr;
+    infer::noise_part(member.model, member.state.x.data(), member.state.P.data(),
+                      {y.data(), w, x_pred}, one_noise_.data());
     for (std::size_t n = 0; n < one_noise_.size(); ++n)
       one_noise_[n] *= units.x_scale[n / N] * units.x_scale[n % N];
     infer::add_to_mean(count, one_noise_, noise_);
     infer::predict_measurement(member.model, x_pred, member.filter.P_pred().data(),
                                one_y_pred_.data(), one_S_.data());
     for (std::size_t m = 0; m < M; ++m) one_y_pred_[m] *= units.y_scale[m];
-    for (std::size_t n = 0; n < one_S_.size(); ++n)
-      one_S_[n] *= units.y_scale[n / M] * units.y_scale[n % M];
+    for (std::size_t n = 0; n < one_S_.size(); ++n) {
+      const double unit = units.y_scale[n / M] * units.y_scale[n % M];
+      one_S_[n] *= unit;
+      one_R_[n] = member.model.emission().R()[n] * unit;
+      if (w != nullptr) one_R_[n] /= std::sqrt(w[n / M] * w[n % M]);
+    }
+    infer::add_to_mean(count, one_R_, R_);
     infer::add_to_mixture(count, static_cast<int>(M), one_y_pred_, one_S_, y_pred_, S_);
   }
   const model::Units& units = members[0].model.description().units;
-  if (!calibration) {
+  const bool student = members[0].model.description().tails > 0;
+  if (!factors_ || student) {
     infer::Measured measured;
     for (std::size_t m = 0; m < M; ++m)
       if (!std::isnan(y[m])) measured.add({1, std::log(units.y_scale[m])});
     log_likelihood =
         measured.log_likelihood(members.size() == 1 ? nll[0] : infer::mixture_nll(nll));
-    return;
   }
-  infer::calibrate(calibration->filter, noise_, covariance);
+  if (!factors_) return;
+  factors_->set(members[0].since);
+  factors_->scale_states(noise_, covariance);
+  if (student) return;
   for (std::size_t m = 0; m < M; ++m) residual_[m] = units.y_scale[m] * y[m] - y_pred_[m];
-  for (std::size_t n = 0; n < S_.size(); ++n) S_[n] = calibration->filter * S_[n] + R[n];
+  factors_->scale_measured({}, S_);
+  for (std::size_t n = 0; n < S_.size(); ++n) S_[n] += R_[n];
   log_likelihood = infer::gaussian_log_likelihood(residual_, S_);
 }
 
@@ -216,10 +237,6 @@ void Stream::step(State& state, std::span<const double> given, double dt,
     throw DataError(
         "the model was fitted to data that say how noisy each value is; give their standard "
         "deviations as well");
-  if (!y_std.empty() && s.model.impl().calibration)
-    throw DataError(
-        "standard deviations of the values, but the model's covariances are calibrated for one "
-        "noise");
   if (!y_std.empty() && y_std.size() != s.y.size())
     throw DataError(std::to_string(y_std.size()) + " standard deviations, but the model measures " +
                     std::to_string(s.y.size()) + " channels");
@@ -236,11 +253,12 @@ void Stream::step(State& state, std::span<const double> given, double dt,
   s.load(state);
   for (std::size_t j = 0; j < s.members.size(); ++j) {
     infer::MemberStream& member = s.members[j];
+    double* weight = s.weight.data() + j * s.y.size();
     for (std::size_t m = 0; m < y_std.size(); ++m)
-      s.weight[m] = std::isnan(given[m]) ? 1 : std::pow(member.noise_std[m] / y_std[m], 2);
+      weight[m] = std::isnan(given[m]) ? 1 : std::pow(member.noise_std[m] / y_std[m], 2);
     const heads::StreamResult result =
         member.step(s.y.data(), std::isnan(dt) ? 1.0 : dt / description.dt, member.u.data(),
-                    y_std.empty() ? nullptr : s.weight.data());
+                    y_std.empty() ? nullptr : weight);
     if (result.failed)
       throw NumericalError(
           "the likelihood is not finite; the measurement is beyond anything the model can "
@@ -251,7 +269,7 @@ void Stream::step(State& state, std::span<const double> given, double dt,
     s.nll[j] = result.nll;
   }
   // Each member's last prediction is still in its filter.
-  s.combine();
+  s.combine(!y_std.empty());
   infer::require_usable("", s.members[0].model.expert().state_names, s.mean, s.covariance);
   for (infer::MemberStream& member : s.members) {
     member.show(s.y.data());

@@ -2,19 +2,21 @@
 // what the public Stream holds, which is all of them.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "heads/state_stream.hpp"
 #include "infer/gap_step.hpp"
 #include "infer/model_impl.hpp"
+#include "infer/step_factors.hpp"
 #include "kalmia/model.hpp"
 #include "model/learned_model.hpp"
 
 namespace kalmia::infer {
 
 /// What a series remembers of one member is floats (h and the features) and doubles (whether the
-/// series has started, the last values, the inputs, the centre and its trust, x and P, and how far
-/// the filter has lost its way).
+/// series has started, the last values and how far away they are, the inputs, the centre and its
+/// trust, x and P, and how far the filter has lost its way).
 struct MemberStream {
   /// The model must outlive the stream.
   explicit MemberStream(const model::LearnedModel<float>& model);
@@ -34,7 +36,7 @@ struct MemberStream {
 
   std::size_t floats() const { return state.h.size() + state.features.size(); }
   std::size_t doubles() const {
-    return 2 + last.size() + u.size() + 2 * state.centre.size() + state.x.size() + state.P.size();
+    return 2 + last.size() + since.size() + u.size() + 2 * state.centre.size() + state.x.size() + state.P.size();
   }
   /// Writes the state before a series' first measurement, loads a state, stores the working one.
   void start(float* network, double* numbers) const;
@@ -45,6 +47,9 @@ struct MemberStream {
   heads::StateStream<float> filter;
   heads::StreamState<float> state;
   std::vector<double> last;       ///< last value of each channel, NaN until there is one
+  /// From the last value of each channel before the last step to that step (Distances::since), and
+  /// on from it once the step is shown.
+  std::vector<double> since;
   std::vector<double> u;          ///< inputs that act during the next step, U
   std::vector<double> noise_std;  ///< deviations of weight 1, M, in the user's units
 
@@ -69,13 +74,13 @@ struct Stream::Impl {
   void load(const State& state);
   void store(State& state) const;
   /// Sets mean, covariance and log_likelihood from the members' last step.
-  void combine();
+  /// `weighted`: the last measurement had weights of its noise.
+  void combine(bool weighted);
 
   Model model;
   std::vector<infer::MemberStream> members;
-  std::vector<double> R;       ///< M x M, in the user's units
   std::vector<double> y;       ///< M, in the model's units
-  std::vector<double> weight;  ///< of the noise, M
+  std::vector<double> weight;  ///< of the last measurement's noise, M of each member
   std::vector<double> mean, covariance;
   std::vector<double> nll;  ///< of the last measurement, what each member's engine gave
   double log_likelihood = 0;
@@ -83,7 +88,8 @@ struct Stream::Impl {
  private:
   // A member's moments and a mixture's, with their K R K' and predicted measurement.
   std::vector<double> one_mean_, one_covariance_, one_noise_, noise_;
-  std::vector<double> one_y_pred_, one_S_, y_pred_, S_, residual_;
+  std::vector<double> one_y_pred_, one_S_, one_R_, y_pred_, S_, R_, residual_;
+  std::optional<infer::StepFactors> factors_;  // of a calibrated model
 };
 
 }  // namespace kalmia

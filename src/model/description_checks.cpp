@@ -21,8 +21,8 @@ constexpr double kBoundTolerance = 1e-9;
                     rule);
 }
 
-std::string entry(const char* what, std::size_t i) {
-  return std::string(what) + "[" + std::to_string(i) + "]";
+std::string entry(const std::string& what, std::size_t i) {
+  return what + "[" + std::to_string(i) + "]";
 }
 
 void require_scales(const char* what, std::span<const double> scales) {
@@ -68,14 +68,31 @@ void check_noise(const ModelDescription& d, std::size_t M) {
   require_scales("noise_std", d.noise_std);
 }
 
-void check_calibration(const Calibration& calibration) {
-  const std::pair<const char*, double> factors[] = {
-      {"calibration.filter", calibration.filter},
-      {"calibration.linearized", calibration.linearized},
-      {"calibration.trained", calibration.trained}};
-  for (const auto& [what, factor] : factors)
-    if (!(factor >= 1 / kLargestFactor && factor <= kLargestFactor))
-      refuse(what, factor, "above 0, in 1e-12..1e12");
+void check_factor(const std::string& what, double factor) {
+  if (!(factor >= 1 / kLargestFactor && factor <= kLargestFactor))
+    refuse(what, factor, "above 0, in 1e-12..1e12");
+}
+
+void check_factors(const std::string& what, const DistanceFactors& factors, std::size_t M) {
+  const std::vector<double>& steps = factors.steps;
+  if (steps.empty()) throw ConfigError("model: " + what + ".steps has no entries");
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (!(steps[i] >= 0) || std::isinf(steps[i]) || (i > 0 && steps[i] <= steps[i - 1]))
+      refuse(entry(what + ".steps", i), steps[i], "at least 0 and above the one before it");
+  if (!factors.shared()) require_size((what + ".factors").c_str(), factors.factors.size(), M);
+  for (std::size_t m = 0; m < factors.factors.size(); ++m) {
+    const std::string row = entry(what + ".factors", m);
+    require_size(row.c_str(), factors.factors[m].size(), steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      check_factor(entry(row, i), factors.factors[m][i]);
+  }
+  check_factor(what + ".unmeasured", factors.unmeasured);
+}
+
+void check_calibration(const Calibration& calibration, std::size_t M) {
+  check_factors("calibration.filter", calibration.filter, M);
+  check_factors("calibration.linearized", calibration.linearized, M);
+  check_factors("calibration.trained", calibration.trained, M);
 }
 
 void require_spreads(const char* what, std::span<const double> spreads) {
@@ -148,9 +165,9 @@ void check_description(const ModelDescription& d, const prior::Expert& expert) {
 }
 
 void check_ensemble(const Ensemble& ensemble) {
-  if (ensemble.calibration) check_calibration(*ensemble.calibration);
-  // One column may hold the deviations of all.
   const std::size_t M = ensemble.first().description().measured_names.size();
+  if (ensemble.calibration) check_calibration(*ensemble.calibration, M);
+  // One column may hold the deviations of all.
   const std::size_t columns = ensemble.data.noise_columns.size();
   if (columns > 1 && columns != M)
     throw ConfigError("model: data.noise_columns has " + std::to_string(columns) +

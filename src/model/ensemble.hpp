@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "kalmia/data.hpp"
+#include "model/distance_factors.hpp"
 #include "model/learned_model.hpp"
 
 namespace kalmia::model {
 
-/// Factors that make reported covariances honest, found on held-out measurements: what the
-/// covariance of a state is multiplied by before its own measurement is added. That is P[k|<k] of
-/// the filter, and what all other measurements say, of either smoother. 1: as computed.
+/// Factors that make reported covariances honest, found on measurements that were hidden or held
+/// out: what the covariance of a state is multiplied by before its own measurement is added. That is
+/// P[k|<k] of the filter, and what all other measurements say, of either smoother. 1: as computed.
 struct Calibration {
-  double filter = 1;
-  double linearized = 1;
-  double trained = 1;  ///< the smoother with networks of its own
+  DistanceFactors filter;
+  DistanceFactors linearized;
+  DistanceFactors trained;  ///< the smoother with networks of its own
 };
 
 /// Members whose networks come from different seeds, and what is said of them as a whole.

@@ -49,17 +49,31 @@ SmootherSizes sizes_of(const Json& json) {
   return sizes;
 }
 
+Json to_json(const DistanceFactors& factors) {
+  return {{"steps", factors.steps}, {"factors", factors.factors}, {"unmeasured", factors.unmeasured}};
+}
+
+// Files of version 6 have one number for all distances.
+DistanceFactors factors_of(const Json& json) {
+  if (json.is_number()) return DistanceFactors(json.get<double>());
+  DistanceFactors factors;
+  json.at("steps").get_to(factors.steps);
+  json.at("factors").get_to(factors.factors);
+  json.at("unmeasured").get_to(factors.unmeasured);
+  return factors;
+}
+
 Json to_json(const std::optional<Calibration>& calibration) {
   if (!calibration) return nullptr;
-  return {{"filter", calibration->filter},
-          {"linearized", calibration->linearized},
-          {"trained", calibration->trained}};
+  return {{"filter", to_json(calibration->filter)},
+          {"linearized", to_json(calibration->linearized)},
+          {"trained", to_json(calibration->trained)}};
 }
 
 std::optional<Calibration> calibration_of(const Json& json) {
   if (json.is_null()) return std::nullopt;
-  return Calibration{json.at("filter").get<double>(), json.at("linearized").get<double>(),
-                     json.at("trained").get<double>()};
+  return Calibration{factors_of(json.at("filter")), factors_of(json.at("linearized")),
+                     factors_of(json.at("trained"))};
 }
 
 // JSON has no infinity: what wanders has null for its spread.

@@ -9,7 +9,7 @@
 
 namespace kalmia::model {
 
-inline constexpr int kModelFileVersion = 6;
+inline constexpr int kModelFileVersion = 7;
 /// Files of this version and of all later ones are read (tests/infer/files keeps some of each).
 inline constexpr int kOldestModelFile = 6;
 

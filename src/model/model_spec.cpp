@@ -179,13 +179,6 @@ class Parser {
           "model.latent = {} with prior = {}, but latent states are for none; take that prior, or "
           "leave them out",
           spec.latent, options_.prior));
-    if (spec.calibrate && !gaussian)
-      violations_.push_back("model.calibrate with tails = " + options_.tails +
-                            ", but innovations tell covariances only where noise is gaussian; "
-                            "leave one out");
-    if (spec.calibrate && smoother != nullptr && smoother->leaks)
-      violations_.push_back("model.calibrate with smoother = " + options_.smoother +
-                            ", but what that says of a measurement has seen it; leave one out");
     if (!gaussian && smoother != nullptr && smoother->linear_gaussian)
       violations_.push_back("model.smoother = " + options_.smoother +
                             " with tails = " + options_.tails +

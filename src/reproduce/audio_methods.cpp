@@ -29,6 +29,7 @@ AudioTask kalman() {
 FitOptions sample_by_sample() {
   FitOptions options;
   options.model.effort = "quick";
+  options.model.calibrate = false;
   options.model.prior = "mean-reverting";
   options.model.noise = std::string("1");
   options.train.updates = 1500;

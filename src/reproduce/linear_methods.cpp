@@ -112,6 +112,7 @@ Task optimal() {
 FitOptions linear_expert() {
   FitOptions options;
   options.model.effort = "quick";
+  options.model.calibrate = false;
   options.model.prior = "linear-motion";
   options.model.noise = "0.5";
   return options;

@@ -128,6 +128,7 @@ Task floor() {
 FitOptions lorenz_expert() {
   FitOptions options;
   options.model.effort = "quick";
+  options.model.calibrate = false;
   options.model.prior = "lorenz";
   options.model.noise = "0.5";
   return options;
@@ -243,6 +244,7 @@ Task second_order_flow() {
 Task parameters() {
   FitOptions options;
   options.model.effort = "quick";
+  options.model.calibrate = false;
   options.model.prior = "system";
   options.model.noise = "0.5";
   options.model.hidden = 0;

@@ -31,9 +31,6 @@ model::NoiseSpec noise_of(const Dataset& data, const model::ModelSpec& spec) {
     throw ConfigError("noise = \"" + spec.noise.text +
                       "\", but the data say how noisy each value is (noise_columns); leave noise "
                       "out, or take learn for a common factor");
-  if (spec.calibrate)
-    throw ConfigError(
-        "calibrate does not know the noise of each value (noise_columns); leave one of them out");
   if (spec.smoother)
     throw ConfigError("smoother = \"" + std::string(model::smoother_name(*spec.smoother)) +
                       "\", but it does not use the noise of each value (noise_columns); take "

@@ -135,13 +135,32 @@ std::string smoother_text(const FitSmootherSummary& s) {
                      risks("left out"));
 }
 
+// "variances scaled, by steps to the values that tell of a state: filter 1.04 (1), 1.31 (7), 1.9 (48,
+// not determined); linearized ...". Of several channels the geometric mean; what is not determined of
+// any is said to be.
 std::string calibration_text(const std::vector<FitFactor>& factors) {
-  std::string text;
-  for (const FitFactor& each : factors)
-    text += fmt::format("{}{} {:.3f}", text.empty() ? "" : ", ", each.what, each.factor) +
-            (each.determined ? fmt::format(" (+-{:.0f} %)", 100 * each.log_error)
-                             : std::string(" (not determined)"));
-  return "covariances scaled by: " + text + "\n";
+  std::string text, method;
+  for (std::size_t first = 0; first < factors.size(); ++first) {
+    const FitFactor& at = factors[first];
+    const auto same = [&](const FitFactor& each) {
+      return each.what == at.what && each.steps == at.steps;
+    };
+    if (std::any_of(factors.begin(), factors.begin() + static_cast<std::ptrdiff_t>(first), same))
+      continue;
+    double log_sum = 0, count = 0;
+    bool determined = true;
+    for (const FitFactor& each : factors)
+      if (same(each)) {
+        log_sum += std::log(each.factor);
+        ++count;
+        determined = determined && each.determined;
+      }
+    text += method == at.what ? ", " : fmt::format("{}{} ", method.empty() ? "" : "; ", at.what);
+    method = at.what;
+    text += fmt::format("{:.3g} ({:.3g}{})", std::exp(log_sum / count), at.steps,
+                        determined ? "" : ", not determined");
+  }
+  return "variances scaled, by steps to the values that tell of a state: " + text + "\n";
 }
 
 // What was better than all before it, and by how much; the rest is in the JSON.

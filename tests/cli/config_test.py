@@ -100,6 +100,9 @@ class Configuration(ProgramTest):
             self.succeed("fit", "fit.toml", "--calibrate", "-o", "other.kalmia")
             info = json.loads(self.succeed("info", "other.kalmia", "--json"))
             self.assertIsNotNone(info["calibration"])
+            self.succeed("fit", "fit.toml", "--no-calibrate", "-o", "other.kalmia")
+            info = json.loads(self.succeed("info", "other.kalmia", "--json"))
+            self.assertIsNone(info["calibration"])
 
     def test_all_problems_at_once(self):
         text = self.refuse("[train]\nwindw = 1\nbatch = 'x'\n", "fit.toml:2: ", "fit.toml:3: ")

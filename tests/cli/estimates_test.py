@@ -168,7 +168,7 @@ class Parts(EstimatesTest):
     def test_of_networks_that_are_mixed_and_calibrated(self):
         self.write_sums()
         self.succeed("fit", "sums.csv", "--measure", "north,east", "--prior", "level + season(6, 1)", "--noise", "0.3",
-                     "--hidden", "4", "--decoder", "4", "--updates", "10", "--members", "2", "--calibrate", "-q",
+                     "--hidden", "4", "--decoder", "4", "--updates", "10", "--members", "2", "-q",
                      "-o", "m.kalmia")
         rows = self.table("smooth", "m.kalmia", "sums.csv", "--parts")
         self.assertIn("east:season(6)_std", rows[0])

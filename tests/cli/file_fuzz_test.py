@@ -362,7 +362,7 @@ def make_data(folder):
 NETWORKS = ("--hidden", "4", "--decoder", "4", "--updates", "20", "-q", "-o")
 MODELS = {
     "velocity.kalmia": (("fit", "track.csv", "--prior", "constant-velocity", *NETWORKS), "short.csv"),
-    "ensemble.kalmia": (("fit", "track.csv", "--prior", "damped-velocity", "--members", "2", "--calibrate",
+    "ensemble.kalmia": (("fit", "track.csv", "--prior", "damped-velocity", "--members", "2",
                          "--smoother", "fused", "--keep-smoother", *NETWORKS), "short.csv"),
     "tails.kalmia": (("fit", "track.csv", "--prior", "mean-reverting", "--tails", "4", *NETWORKS), "short.csv"),
     "stds.kalmia": (("fit", "stds.csv", "--noise-columns", "s", "--prior", "constant-position", *NETWORKS),

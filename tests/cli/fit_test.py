@@ -72,16 +72,21 @@ class Results(ProgramTest):
 
     def test_members_and_calibration(self):
         self.track()
-        options = (*SMALL_FIT, "--members", "2", "--calibrate", "--json", "-o", "a.kalmia")
+        options = (*SMALL_FIT, "--members", "2", "--json", "-o", "a.kalmia")
         result = self.run_program("fit", "track.csv", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, r"(?m)^networks 2/2  \d+/20  loss -?\d")
         summary = json.loads(result.stdout)
         self.assertEqual(len(summary["ensemble"]["members"]), 2)
-        self.assertEqual([each["what"] for each in summary["calibration"]],
-                         ["filter", "linearized"])
+        self.assertEqual({each["what"] for each in summary["calibration"]},
+                         {"filter", "linearized"})
+        self.assertEqual({each["channel"] for each in summary["calibration"]}, {"y1", "y2"})
         info = json.loads(self.succeed("info", "a.kalmia", "--json"))
-        self.assertEqual(info["calibration"]["filter"], summary["calibration"][0]["factor"])
+        told = [each["factor"] for each in summary["calibration"] if each["what"] == "filter"]
+        self.assertEqual(sum(info["calibration"]["filter"]["factors"], []), told)
+        self.assertEqual(info["calibration"]["filter"]["steps"],
+                         [each["steps"] for each in summary["calibration"]
+                          if each["what"] == "filter" and each["channel"] == "y1"])
         self.assertEqual(info["members"], 2 if summary["ensemble"]["combined"] else 1)
         self.assertIn("linearized", self.succeed("info", "a.kalmia"))
         for command in ("filter", "smooth"):
@@ -97,9 +102,17 @@ class Results(ProgramTest):
             result = self.run_program("fit", "track.csv", "--members", value, "-o", "a.kalmia")
             self.assertEqual(result.returncode, 2)
             self.assertIn(message, result.stderr)
-        result = self.run_program("fit", "track.csv", "--calibrate", "--tails", "4", "-o", "a.kalmia")
+
+    def test_calibration_can_be_left_out(self):
+        self.track()
+        for options, calibrated in (((), True), (("--calibrate",), True), (("--no-calibrate",), False)):
+            self.succeed("fit", "track.csv", *SMALL_FIT, *options, "-o", "a.kalmia")
+            info = json.loads(self.succeed("info", "a.kalmia", "--json"))
+            self.assertEqual(info["calibration"] is not None, calibrated, options)
+        result = self.run_program("fit", "track.csv", "--calibrate", "--no-calibrate", "-o", "b.kalmia")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("--calibrate with tails = 4", result.stderr)
+        self.assertIn("--calibrate and its opposite", result.stderr)
+        self.assertIn("--calibrate,--no-calibrate", self.succeed("fit", "--help"))
 
     def test_progress_elsewhere_than_on_a_terminal_is_plain_lines(self):
         self.track()

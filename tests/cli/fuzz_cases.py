@@ -338,9 +338,8 @@ class Case:
             self.tails = "gaussian"  # its departure takes long to learn beside them
         if self.tails != "gaussian":
             add("--tails", self.tails)
-        self.calibrated = r.random() < (0.03 if self.tails != "gaussian" or self.std_names else 0.2)
-        if self.calibrated:
-            add("--calibrate")
+        if r.random() < 0.4:
+            add("--no-calibrate")
         # A search for parts takes a while, and may find heavy tails, which others forbid.
         effort = r.choices(("quick", "normal", "thorough"), (8, 2, 1))[0]
         if effort != "normal":
@@ -375,7 +374,7 @@ class Case:
         if self.filter != "recursive":
             add("--filter", self.filter)
         smoothers = ["fused", "recurrent", "recursive", "recursive-alternative"]
-        awkward = self.calibrated or self.tails != "gaussian"
+        awkward = self.tails != "gaussian"
         if r.random() < 0.4 and (not self.std_names or r.random() < 0.1):
             self.smoother = r.choice(smoothers[:2] if awkward and r.random() < 0.8 else smoothers)
             add("--smoother", self.smoother)

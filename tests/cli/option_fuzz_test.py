@@ -27,9 +27,6 @@ from fuzz_outputs import Failure, Refused, Written, check_table
 # Why a combination may be refused, at most this share of them.
 MOST_REFUSED = 0.15
 REFUSALS = (
-    ("calibrate with tails", r"--calibrate with tails = "),
-    ("calibrate with a smoother that leaks", r"--calibrate with smoother = recursive"),
-    ("calibrate with noise columns", r"calibrate does not know the noise of each value"),
     ("a smoother of networks with noise columns",
      r"smoother = \"[a-z-]+\", but it does not use the noise of each value"),
     ("stated noise with noise columns", r"noise = \"[^\"]+\", but the data say how noisy"),

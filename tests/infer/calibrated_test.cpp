@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "infer/step_factors.hpp"
 #include "kalmia/error.hpp"
 #include "model/learned_cases.hpp"
 
@@ -55,12 +56,16 @@ TEST(Calibrated, AScaledPredictionIsUpdatedByTheGainThatWasUsed) {
   for (const std::vector<int>& measured : kMeasured) {
     const Update u(*model, x.data(), P, measured);
     std::vector<double> noise(static_cast<std::size_t>(N * N));
-    noise_part(*model, x.data(), u.P_filt.data(), with_gaps({3, 4}, measured).data(), noise.data());
+    const std::vector<double> y = with_gaps({3, 4}, measured);
+    noise_part(*model, x.data(), u.P_filt.data(), {y.data(), nullptr, x.data()}, noise.data());
     for (const double s : {0.2, 1.0, 7.0}) {
       const RowMatrix IKH = RowMatrix::Identity(N, N) - u.K * u.H;
       const RowMatrix expected = s * IKH * P * IKH.transpose() + u.K * u.R * u.K.transpose();
       std::vector<double> found(u.P_filt.data(), u.P_filt.data() + N * N);
-      calibrate(s, noise, found);
+      const model::DistanceFactors factors(s);
+      StepFactors step(*model, factors);
+      step.set(std::vector<double>{1, 1});
+      step.scale_states(noise, found);
       for (int i = 0; i < N * N; ++i)
         EXPECT_NEAR(found[static_cast<std::size_t>(i)], expected.data()[i], 1e-9 * expected.norm())
             << measured.size() << " measured, s = " << s;
@@ -78,35 +83,49 @@ TEST(Calibrated, LeavingAMeasurementOutUndoesItsUpdate) {
     const Update u(*model, x.data(), P, measured);
     const VectorXd y_all = Eigen::Map<const VectorXd>(y.data(), 2);
     const VectorXd expected_e = VectorXd(y_all(measured)) - u.H * x;
-    const RowMatrix expected_S = u.H * P * u.H.transpose() + u.R;
+    const RowMatrix expected_W = u.H * P * u.H.transpose();
     const VectorXd z = x + u.K * expected_e;
-    std::vector<double> y_pred(2, NAN), S(4, NAN);
-    const double gain = leave_out(*model, x.data(), z.data(), u.P_filt.data(),
-                                  with_gaps(y, measured).data(), 1, y_pred.data(), S.data());
-    EXPECT_NEAR(gain, measured.empty() ? 0 : (u.H * u.K).trace(), 1e-12);
+    std::vector<double> y_pred(2, NAN), W(4, NAN);
+    const std::vector<double> shown = with_gaps(y, measured);
+    leave_out(*model, z.data(), u.P_filt.data(), {shown.data(), nullptr, x.data()}, y_pred.data(),
+              W.data());
     std::vector<double> full(4, 0.0);
     for (std::size_t i = 0; i < measured.size(); ++i) {
       const auto m = static_cast<std::size_t>(measured[i]);
       EXPECT_NEAR(y[m] - y_pred[m], expected_e(static_cast<Eigen::Index>(i)), 1e-9);
       for (std::size_t j = 0; j < measured.size(); ++j)
         full[m * 2 + static_cast<std::size_t>(measured[j])] =
-            expected_S(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+            expected_W(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
     }
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(S[i], full[i], 1e-9 * (1 + full[i])) << i;
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(W[i], full[i], 1e-9 * (1 + full[i])) << i;
     if (measured.empty()) {
       EXPECT_EQ(y_pred, std::vector<double>(2, 0.0));
     }
-    // A state that followed y by the gain of a wider prediction, with the covariance it had.
-    const VectorXd closer = x + Update(*model, x.data(), 1.25 * P, measured).K * expected_e;
-    std::vector<double> same_S(4, NAN);
-    leave_out(*model, x.data(), closer.data(), u.P_filt.data(), with_gaps(y, measured).data(), 1.25,
-              y_pred.data(), same_S.data());
-    for (std::size_t i = 0; i < measured.size(); ++i)
-      EXPECT_NEAR(
-          y[static_cast<std::size_t>(measured[i])] - y_pred[static_cast<std::size_t>(measured[i])],
-          expected_e(static_cast<Eigen::Index>(i)), 1e-9);
-    EXPECT_EQ(same_S, S);
   }
+}
+
+// The noise of an update with weights, and with those of Student's t at the state after it.
+TEST(Calibrated, TheNoiseOfAnUpdateIsWeighted) {
+  test::LearnedCase made = test::network_case(2, 5);
+  const RowMatrix G = random_covariance(4, 3, 7);
+  const std::vector<double> z = {3, 1, -2, 0.5}, weight = {4, 0.25}, y = {503, NAN};
+  const auto plain = made.make<float>();
+  const std::vector<double>& R = plain->emission().R();
+  EXPECT_EQ(noise_of_update(*plain, z.data(), G.data(), {y.data(), nullptr, z.data()}), R);
+  const std::vector<double> found =
+      noise_of_update(*plain, z.data(), G.data(), {y.data(), weight.data(), z.data()});
+  EXPECT_NEAR(found[0], R[0] / 4, 1e-12 * R[0]);
+  EXPECT_NEAR(found[1], R[1], 1e-12 * R[1]);
+  EXPECT_NEAR(found[3], R[3] * 4, 1e-12 * R[3]);
+  made.description.tails = 3;
+  const auto student = made.make<float>();
+  // What is missing keeps its weight.
+  const double w = 4 * (3.0 + 1) / (3 + (500.0 * 500 + G(0, 0)) / (R[0] / 4));
+  const std::vector<double> robust =
+      noise_of_update(*student, z.data(), G.data(), {y.data(), weight.data(), z.data()});
+  EXPECT_NEAR(robust[0], R[0] / w, 1e-12 * R[0] / w);
+  EXPECT_NEAR(robust[3], R[3] * 4, 1e-12 * R[3]);
+  EXPECT_NEAR(robust[1], R[1] / std::sqrt(w * 0.25), 1e-12 * R[1] / std::sqrt(w));
 }
 
 // Where H is another than that of the update, H P H' may exceed R.
@@ -118,7 +137,7 @@ TEST(Calibrated, NothingBecomesNegativeWhereTheEmissionIsCurved) {
   const Eigen::Map<const RowMatrix> emission(H.data(), 2, 2);
   ASSERT_GT((emission * P * emission.transpose())(0, 0), model->emission().R()[0]);
   RowMatrix noise(2, 2);
-  noise_part(*model, x.data(), P.data(), y.data(), noise.data());
+  noise_part(*model, x.data(), P.data(), {y.data(), nullptr, x.data()}, noise.data());
   const Eigen::SelfAdjointEigenSolver<RowMatrix> left(P - noise);
   EXPECT_GT(left.eigenvalues().minCoeff(), -1e-9 * P.norm());
   EXPECT_GT(noise.norm(), 0.1 * P.norm());

@@ -254,6 +254,23 @@ class CalibratedModel : public testing::Test {
     if (calibrated) calibration = {2.5, 0.4, 1.75};
     return test::model_of(std::move(all), calibration);
   }
+  // One with factors by distance, of each channel.
+  static Model curved(int members) {
+    std::vector<test::Member> all{members == 1 ? test::fused_model(81) : member(0)};
+    for (int j = 1; j < members; ++j) all.push_back(member(j));
+    model::Calibration calibration;
+    calibration.filter = factors(0.5, 4);
+    calibration.linearized = factors(0.25, 2);
+    calibration.trained = factors(3, 0.75);
+    return test::model_of(std::move(all), calibration);
+  }
+  static model::DistanceFactors factors(double near, double far) {
+    model::DistanceFactors result;
+    result.steps = {0.5, 1, 4};
+    result.factors = {{near, 1.5 * near, far}, {0.5 * near, 2 * near, 3 * far}};
+    result.unmeasured = 1.25;
+    return result;
+  }
   const Dataset data_ = motion_data(2, kMemberLengths, 82);
 };
 
@@ -297,7 +314,98 @@ TEST_F(CalibratedModel, CovariancesAreScaledBeforeTheMeasurement) {
   for (std::size_t s = 0; s < after.series.size(); ++s) {
     EXPECT_EQ(after.series[s].mean, before.series[s].mean);
     for (std::size_t i = 0; i < after.series[s].covariance.size(); ++i)
-      EXPECT_EQ(after.series[s].covariance[i], 2.5 * before.series[s].covariance[i]);
+      EXPECT_NEAR(after.series[s].covariance[i], 2.5 * before.series[s].covariance[i],
+                  1e-14 * std::abs(2.5 * before.series[s].covariance[i]));
+  }
+}
+
+// D (P - N) D + N, with the factors of each state's channel at its own distances.
+TEST_F(CalibratedModel, FactorsAreThoseOfTheDistances) {
+  const Model plain = model(false, 1), scaled = curved(1);
+  const SmoothOptions linearized{.method = "linearized"};
+  const auto expect = [&](const Estimates& found, const Estimates& before,
+                          const model::DistanceFactors& factors, bool between) {
+    const int N = plain.state_dim(), M = plain.meas_dim();
+    const std::vector<double> H_all =
+        plain.emission(std::vector<double>(static_cast<std::size_t>(N)));
+    const std::vector<double> R_all = plain.noise();
+    for (std::size_t s = 0; s < found.series.size(); ++s) {
+      const std::vector<double>& y = data_.series[s].y;
+      const int steps = data_.series[s].steps;
+      EXPECT_EQ(found.series[s].mean, before.series[s].mean);
+      for (int k = 0; k < steps; ++k) {
+        Eigen::VectorXd root(N);
+        std::vector<int> measured;
+        for (int m = 0; m < M; ++m) {
+          double a = std::numeric_limits<double>::infinity(), b = a;
+          for (int j = 0; j < steps; ++j) {
+            if (j == k || std::isnan(y[static_cast<std::size_t>(j * M + m)])) continue;
+            (j < k ? a : b) = std::min<double>(j < k ? a : b, std::abs(j - k));
+          }
+          if (!std::isnan(y[static_cast<std::size_t>(k * M + m)])) measured.push_back(m);
+          const double distance = between ? 1 / (1 / a + 1 / b) : a;
+          for (int n = 0; n < N; ++n)
+            if (n / (N / M) == m)
+              root(n) = std::exp(0.5 * factors.log_factor(static_cast<std::size_t>(m), distance));
+        }
+        const Eigen::Map<const RowMatrix> P(before.series[s].covariance.data() + k * N * N, N, N);
+        const RowMatrix H = Eigen::Map<const RowMatrix>(H_all.data(), M, N)(measured, Eigen::all);
+        const RowMatrix R = Eigen::Map<const RowMatrix>(R_all.data(), M, M)(measured, measured);
+        RowMatrix noise = RowMatrix::Zero(N, N);
+        if (!measured.empty()) noise = P * H.transpose() * R.inverse() * H * P;
+        const RowMatrix expected = root.asDiagonal() * RowMatrix(P - noise) * root.asDiagonal() + noise;
+        const Eigen::Map<const RowMatrix> is(found.series[s].covariance.data() + k * N * N, N, N);
+        for (int i = 0; i < N; ++i)
+          for (int j = 0; j < N; ++j)
+            ASSERT_NEAR(is(i, j), expected(i, j), 1e-9 * std::sqrt(P(i, i) * P(j, j)))
+                << "series " << s << ", step " << k;
+        EXPECT_GT(is.eval().selfadjointView<Eigen::Lower>().ldlt().vectorD().minCoeff(), 0);
+      }
+    }
+  };
+  expect(scaled.filter(data_, 1), plain.filter(data_, 1), factors(0.5, 4), false);
+  expect(scaled.smooth(data_, 1, linearized), plain.smooth(data_, 1, linearized),
+         factors(0.25, 2), true);
+  expect(scaled.smooth(data_, 1), plain.smooth(data_, 1), factors(3, 0.75), true);
+}
+
+// What has passed since the last value counts, not how many rows say so; and a gap is a forecast.
+TEST_F(CalibratedModel, TimeCountsAndNotRows) {
+  for (const int members : {1, kMembers}) {
+    const Model scaled = curved(members);
+    Dataset gaps = motion_data(2, {60}, 84, 0);
+    for (std::size_t k = 20; k < 33; ++k)
+      gaps.series[0].y[2 * k] = gaps.series[0].y[2 * k + 1] = std::nan("");
+    Dataset rows = gaps;
+    Series& series = rows.series[0];
+    series.y.erase(series.y.begin() + 40, series.y.begin() + 66);
+    series.t.erase(series.t.begin() + 20, series.t.begin() + 33);
+    series.steps -= 13;
+    const Estimates long_steps = scaled.smooth(rows, 1), empty = scaled.smooth(gaps, 1);
+    const Estimates of_rows = scaled.filter(rows, 1), of_gaps = scaled.filter(gaps, 1);
+    for (std::size_t k = 0; k < 47; ++k) {
+      const std::size_t at = k < 20 ? k : k + 13;
+      for (std::size_t n = 0; n < 16; ++n) {
+        const double scale = std::abs(empty.series[0].covariance[at * 16 + n / 5 * 5]);
+        ASSERT_NEAR(long_steps.series[0].covariance[k * 16 + n],
+                    empty.series[0].covariance[at * 16 + n], 1e-3 * scale)
+            << k;
+        ASSERT_NEAR(of_rows.series[0].covariance[k * 16 + n],
+                    of_gaps.series[0].covariance[at * 16 + n],
+                    1e-3 * std::abs(of_gaps.series[0].covariance[at * 16 + n / 5 * 5]))
+            << k;
+      }
+    }
+    Dataset begun = gaps;
+    begun.series[0].steps = 20;
+    begun.series[0].y.resize(40);
+    begun.series[0].t.resize(20);
+    const Estimates ahead = scaled.forecast(begun, 13, 1);
+    for (std::size_t h = 0; h < 13; ++h)
+      for (std::size_t n = 0; n < 4; ++n) {
+        const double in_gap = of_gaps.series[0].covariance[(20 + h) * 16 + 5 * n];
+        ASSERT_NEAR(ahead.series[0].covariance[h * 16 + 5 * n], in_gap, 1e-3 * in_gap) << h;
+      }
   }
 }
 

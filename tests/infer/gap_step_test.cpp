@@ -212,7 +212,10 @@ TEST(AGapIsAForecast, OfCalibratedEnsembles) {
   std::vector<test::Member> members;
   for (const std::uint64_t seed : {15, 16, 17})
     members.push_back(with_climate(test::network_case(2, seed)).make<float>());
-  expect_gap_is_forecast(test::model_of(members, model::Calibration{1.7, 1.3, 1}), data, kClose);
+  model::Calibration calibration{1.7, 1.3, 1};
+  calibration.filter.steps = {1, 5, 20};
+  calibration.filter.factors = {{0.7, 2, 4}, {1.7, 0.5, 3}};
+  expect_gap_is_forecast(test::model_of(members, calibration), data, kClose);
 }
 
 // In a gap of one channel only.

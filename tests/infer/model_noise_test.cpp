@@ -4,6 +4,7 @@
 // deviation 1 at every step: y[k] / s[k] = (H / s[k]) x[k] + N(0, C), with C the correlation of R.
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
 #include <vector>
 
@@ -211,20 +212,63 @@ TEST(ModelNoise, MistakesAreSaid) {
             "value 2: the standard deviation of east is 0" + rule);
 }
 
-// The factors were found for one noise.
-TEST(ModelNoise, ACalibratedModelTakesNone) {
-  const Model model = test::public_model(test::static_case(kChannels), model::Calibration{2, 1, 1});
-  EXPECT_NE(message_of<ConfigError>([&] {
-              model.filter(noisy_data({20}, 3), 1);
-            }).find("calibrated for one noise"),
-            std::string::npos);
-  Stream stream = model.stream();
+// Factors scale what is left of a prediction, whatever noise its measurement had: a calibrated model
+// is one with a wider prediction, updated by the same gain.
+TEST(ModelNoise, ACalibratedModelTakesTheNoiseOfEachValue) {
+  const Dataset data = noisy_data({40}, 3);
+  const test::LearnedCase made = test::static_case(kChannels);
+  const Model plain = test::public_model(made);
+  const Model scaled = test::public_model(made, model::Calibration{2, 1, 1});
+  const Estimates before = plain.filter(data, 1), after = scaled.filter(data, 1);
+  const std::vector<Innovations> innovations = plain.innovations(data, 1);
+  const int N = plain.state_dim();
+  using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const std::vector<double> H_all =
+      plain.emission(std::vector<double>(static_cast<std::size_t>(N)));
+  const Eigen::Map<const RowMatrix> H(H_all.data(), kChannels, N);
+  for (int k = 0; k < 40; ++k) {
+    const Eigen::Map<const RowMatrix> P(before.series[0].covariance.data() + k * N * N, N, N);
+    const Eigen::Map<const RowMatrix> found(after.series[0].covariance.data() + k * N * N, N, N);
+    std::vector<int> rows;
+    for (int m = 0; m < kChannels; ++m)
+      if (!std::isnan(data.series[0].y[static_cast<std::size_t>(k * kChannels + m)]))
+        rows.push_back(m);
+    RowMatrix expected = 2 * P;
+    if (!rows.empty()) {
+      // The noise that the value has here.
+      const std::vector<double> R_all = plain.noise();
+      RowMatrix R = Eigen::Map<const RowMatrix>(R_all.data(), kChannels, kChannels);
+      for (int i = 0; i < kChannels; ++i)
+        for (int j = 0; j < kChannels; ++j) {
+          const auto own = [&](int m) {
+            return std::sqrt(innovations[0].noise[static_cast<std::size_t>(k * kChannels + m)] /
+                             R_all[static_cast<std::size_t>(m * kChannels + m)]);
+          };
+          R(i, j) *= own(i) * own(j);
+        }
+      const RowMatrix Hk = H(rows, Eigen::all), Rk = R(rows, rows);
+      expected -= P * Hk.transpose() * Rk.inverse() * Hk * P;
+    }
+    for (int i = 0; i < N; ++i)
+      for (int j = 0; j < N; ++j)
+        ASSERT_NEAR(found(i, j), expected(i, j), 1e-9 * std::sqrt(P(i, i) * P(j, j))) << k;
+  }
+  // The same one value at a time.
+  Stream stream = scaled.stream();
   Stream::State state = stream.start();
-  const std::vector<double> y = {100, -8}, std = {10, 100};
-  EXPECT_NE(message_of<DataError>([&] {
-              stream.step(state, y, 0.5, {}, std);
-            }).find("calibrated for one noise"),
-            std::string::npos);
+  const Series& series = data.series[0];
+  double likelihood = 0;
+  for (std::size_t k = 0; k < 40; ++k) {
+    const double dt = k == 0 || series.t.empty() ? std::nan("") : series.t[k] - series.t[k - 1];
+    stream.step(state, {series.y.data() + k * kChannels, kChannels}, dt, {},
+                {series.y_std.data() + k * kChannels, kChannels});
+    likelihood += stream.log_likelihood();
+    for (std::size_t n = 0; n < static_cast<std::size_t>(N * N); ++n)
+      ASSERT_NEAR(stream.covariance()[n],
+                  after.series[0].covariance[k * static_cast<std::size_t>(N * N) + n],
+                  1e-9 * after.series[0].covariance[k * static_cast<std::size_t>(N * N)]);
+  }
+  EXPECT_NEAR(likelihood, after.log_likelihood, 1e-9 * std::abs(likelihood));
 }
 
 }  // namespace

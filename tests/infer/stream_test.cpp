@@ -69,7 +69,11 @@ TEST(Stream, OfAnEnsembleOrACalibratedModelEqualsTheFilter) {
       for (int j = 0; j < members; ++j)
         of.push_back(test::network_case(2, 115 + static_cast<std::uint64_t>(j)).make<float>());
       std::optional<model::Calibration> calibration;
-      if (calibrated) calibration = {1.75, 1, 1};
+      if (calibrated) {
+        calibration = {1.75, 1, 1};
+        calibration->filter.steps = {1, 3};
+        calibration->filter.factors = {{0.5, 4}, {3, 1.5}};
+      }
       const Model model = test::model_of(of, calibration);
       expect_equal_to_filter(model, data, 1e-4);
       // A state holds those of the members, one after another.

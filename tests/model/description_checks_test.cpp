@@ -68,8 +68,23 @@ TEST(DescriptionChecks, OfAnEnsembleAsAWhole) {
     damage(e);
     return message_of<ConfigError>([&] { check_ensemble(e); });
   };
-  EXPECT_EQ(refused_whole([](Ensemble& e) { e.calibration->linearized = 0; }),
-            "model: calibration.linearized = 0, but it must be above 0, in 1e-12..1e12");
+  good.calibration->filter.steps = {1, 4};
+  good.calibration->filter.factors = {{1, 2}, {3, 0.5}};
+  EXPECT_NO_THROW(check_ensemble(good));
+  EXPECT_EQ(refused_whole([](Ensemble& e) { e.calibration->linearized.factors[0][0] = 0; }),
+            "model: calibration.linearized.factors[0][0] = 0, but it must be above 0, in "
+            "1e-12..1e12");
+  EXPECT_EQ(refused_whole([](Ensemble& e) { e.calibration->filter.factors.push_back({1, 1}); }),
+            "model: calibration.filter.factors has 3 numbers, but 2 are needed");
+  EXPECT_EQ(refused_whole([](Ensemble& e) { e.calibration->filter.factors.clear(); }),
+            "model: calibration.filter.factors has 0 numbers, but 2 are needed");
+  EXPECT_EQ(refused_whole([](Ensemble& e) { e.calibration->filter.factors[1] = {1}; }),
+            "model: calibration.filter.factors[1] has 1 numbers, but 2 are needed");
+  EXPECT_EQ(refused_whole([](Ensemble& e) { e.calibration->filter.steps[1] = 1; }),
+            "model: calibration.filter.steps[1] = 1, but it must be at least 0 and above the one "
+            "before it");
+  EXPECT_EQ(refused_whole([](Ensemble& e) { e.calibration->trained.steps.clear(); }),
+            "model: calibration.trained.steps has no entries");
   EXPECT_EQ(refused_whole([](Ensemble& e) {
               e.data.noise_columns = {"a", "b", "c"};
             }),
@@ -77,11 +92,13 @@ TEST(DescriptionChecks, OfAnEnsembleAsAWhole) {
             "2 measured columns");
   for (const double bad : {0.0, -1.0, 1e-200, 1e200, kInfinity, kNan}) {
     EXPECT_NE(
-        refused_whole([=](Ensemble& e) { e.calibration->filter = bad; }).find("calibration.filter"),
+        refused_whole([=](Ensemble& e) {
+          e.calibration->filter.factors[1][0] = bad;
+        }).find("calibration.filter.factors[1][0]"),
         std::string::npos);
     EXPECT_NE(refused_whole([=](Ensemble& e) {
-                e.calibration->trained = bad;
-              }).find("calibration.trained"),
+                e.calibration->trained.unmeasured = bad;
+              }).find("calibration.trained.unmeasured"),
               std::string::npos);
   }
 }

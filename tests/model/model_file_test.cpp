@@ -43,6 +43,9 @@ Ensemble full_ensemble(std::unique_ptr<LearnedModel<float>> member) {
   Ensemble ensemble;
   ensemble.members.push_back(std::move(member));
   ensemble.calibration = Calibration{1.0 / 3, 1.25, 2};
+  ensemble.calibration->linearized.steps = {0.5, 7.25, 30};
+  ensemble.calibration->linearized.factors = {{1.0 / 7, 2, 3}, {4, 0.5, 1.0 / 9}};
+  ensemble.calibration->linearized.unmeasured = 1;
   ensemble.data = {{"north", "east"}, {"true_n"}, {"u0", "u1"}, "t_s", "robot", {"n_std", "e_std"}};
   ensemble.summary_json = R"({"loss":0.125,"notes":["a \"quoted\" one"]})";
   return ensemble;
@@ -154,9 +157,14 @@ TEST(ModelFile, HoldsWhatIsSaidOfTheWhole) {
   const std::string bytes = model_file_bytes(ensemble);
   const Ensemble again = parse_model_file(bytes, "m.kalmia");
   ASSERT_TRUE(again.calibration);
-  EXPECT_EQ(again.calibration->filter, ensemble.calibration->filter);
-  EXPECT_EQ(again.calibration->linearized, ensemble.calibration->linearized);
-  EXPECT_EQ(again.calibration->trained, ensemble.calibration->trained);
+  const auto expect_same = [](const DistanceFactors& a, const DistanceFactors& b) {
+    EXPECT_EQ(a.steps, b.steps);
+    EXPECT_EQ(a.factors, b.factors);
+    EXPECT_EQ(a.unmeasured, b.unmeasured);
+  };
+  expect_same(again.calibration->filter, ensemble.calibration->filter);
+  expect_same(again.calibration->linearized, ensemble.calibration->linearized);
+  expect_same(again.calibration->trained, ensemble.calibration->trained);
   EXPECT_EQ(again.data.measure, ensemble.data.measure);
   EXPECT_EQ(again.data.truth, ensemble.data.truth);
   EXPECT_EQ(again.data.inputs, ensemble.data.inputs);
@@ -346,7 +354,8 @@ TEST(ModelFile, AnotherVersionIsNamed) {
   EXPECT_EQ(
       message_of<DataError>([&] { parse_model_file(write(header, file.data), "new.kalmia"); }),
       "new.kalmia: format version 17, but this build reads version " +
-          std::to_string(kModelFileVersion) + "; update, or fit the model again");
+          std::to_string(kOldestModelFile) + " to " + std::to_string(kModelFileVersion) +
+          "; update, or fit the model again");
 }
 
 TEST(ModelFile, WhatIsNoModelIsRefused) {
@@ -442,7 +451,11 @@ TEST(ModelFile, ContradictionsAreRefused) {
   expect_has(refused([](Json&, Json& d) {
                d["calibration"] = {{"filter", -1}, {"linearized", 1}, {"trained", 1}};
              }),
-             "calibration");
+             "calibration.filter.factors[0][0] = -1");
+  expect_has(refused([](Json&, Json& d) {
+               d["calibration"] = {{"filter", {{"steps", {1}}}}, {"linearized", 1}, {"trained", 1}};
+             }),
+             "damaged");
   expect_has(refused([](Json&, Json& d) {
                d["further_members"] = Json::array(
                    {{{"smoother", d["smoother"]}, {"gap_trust", 1}, {"iterated_noise", 1}}});

@@ -96,11 +96,6 @@ TEST(NoiseColumns, WhatTheOptionsMean) {
   EXPECT_EQ(message(),
             "smoother = \"fused\", but it does not use the noise of each value (noise_columns); "
             "take linearized");
-  options.smoother = "linearized";
-  options.calibrate = true;
-  EXPECT_EQ(message(),
-            "calibrate does not know the noise of each value (noise_columns); leave one of them "
-            "out");
 }
 
 TEST(NoiseColumns, AFitThatKnowsIsBetter) {

@@ -50,10 +50,9 @@ TEST(FitOptions, TenWrongOptionsAreTenLinesOfOneMessage) {
   o.model.encoder = "gruu";
   o.model.taps = 0;
   o.model.smoother = "recursive";
-  o.model.calibrate = true;
   o.train.holdout = 0.9;
   o.train.window = 1;
-  EXPECT_EQ(o.violations().size(), 10u);
+  EXPECT_EQ(o.violations().size(), 9u);
   EXPECT_EQ(
       kalmia::message_of<ConfigError>([&] { o.validate(); }),
       "invalid options:\n"
@@ -71,8 +70,6 @@ TEST(FitOptions, TenWrongOptionsAreTenLinesOfOneMessage) {
       "mean gru?\n"
       "  model.latent = 3 with prior = constant-velosity, but latent states are for none; take "
       "that prior, or leave them out\n"
-      "  model.calibrate with smoother = recursive, but what that says of a measurement has seen "
-      "it; leave one out\n"
       "  train.window = 1, but it must be in 2..4096 (one step has no transition to learn); left "
       "out, it is 32\n"
       "  train.holdout = 0.9, but it must be above 0 and at most 0.5; left out, it is 0.15");
@@ -119,18 +116,6 @@ TEST(FitOptions, SmoothersMayNeedGaussianNoise) {
   EXPECT_THROW(o.validate(), ConfigError);
   o.model.smoother = "recursive";
   o.validate();
-}
-
-TEST(FitOptions, WhatLeaksIsNotCalibrated) {
-  FitOptions o;
-  o.model.calibrate = true;
-  o.model.smoother = "fused";
-  o.validate();
-  o.model.smoother = "recursive-alternative";
-  EXPECT_NE(kalmia::message_of<ConfigError>([&] {
-              o.validate();
-            }).find("model.calibrate with smoother = recursive-alternative"),
-            std::string::npos);
 }
 
 }  // namespace

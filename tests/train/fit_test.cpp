@@ -322,20 +322,13 @@ TEST(Fit, OptionsThatCannotBe) {
   options = small_options();
   options.model.noise = "0.5,0.5";
   EXPECT_THROW(fit(data, options), ConfigError);
-  options = small_options();
-  options.model.calibrate = true;
-  options.model.tails = "4";
-  EXPECT_NE(kalmia::message_of<ConfigError>([&] { fit(data, options); }).find("calibrate"),
-            std::string::npos);
 }
 
 TEST(Fit, LittleDataAreNotCalibrated) {
   FitOptions options = small_options();
-  options.model.calibrate = true;
   const FitResult result = fit(dataset_of({local_level(100, 1, 4, 3)}), options);
   EXPECT_TRUE(result.summary.calibration.empty());
   EXPECT_FALSE(result.model.impl().calibration);
-  EXPECT_NE(result.summary.brief().find("not calibrated"), std::string::npos);
 }
 
 TEST(Fit, TwoRowsAreEnoughForAStaticModel) {

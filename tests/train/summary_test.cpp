@@ -160,12 +160,15 @@ TEST(Summary, MembersAndFactorsAreTold) {
                       {StopReason::Finished, true, 0.78, 400, 400, false}};
   ensemble.combined = true;
   ensemble.held_out = s.best_held_out;
-  s.calibration = {{"filter", 1.5, 0.0625, true}, {"linearized", 1, 0.75, false}};
+  s.calibration = {{"filter", "north", 1, 1.5, 0.0625, true},  {"filter", "north", 10, 3, 0.125, true},
+                   {"filter", "east", 1, 1.5, 0.0625, true},   {"filter", "east", 10, 12, 0.25, true},
+                   {"linearized", "north", 0.5, 1, 0.75, false}};
   const std::string text = s.brief();
   for (const char* part :
        {"held-out loss 0.7800 at update 320 of 400",
         "members: 2 of 3 combined have held-out loss 0.7500 (alone 0.8125, 0.7800)\n",
-        "covariances scaled by: filter 1.500 (+-6 %), linearized 1.000 (not determined)\n"})
+        "variances scaled, by steps to the values that tell of a state: filter 1.5 (1), 6 (10); "
+        "linearized 1 (0.5, not determined)\n"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   const auto json = nlohmann::json::parse(s.to_json());
   EXPECT_EQ(json["ensemble"]["combined"], true);
@@ -175,7 +178,9 @@ TEST(Summary, MembersAndFactorsAreTold) {
   EXPECT_EQ(json["ensemble"]["members"][1]["networks"], false);
   EXPECT_EQ(json["ensemble"]["members"][1]["stop_reason"], "patience");
   EXPECT_EQ(json["calibration"][0]["factor"], 1.5);
-  EXPECT_EQ(json["calibration"][1]["determined"], false);
+  EXPECT_EQ(json["calibration"][1]["channel"], "north");
+  EXPECT_EQ(json["calibration"][1]["steps"], 10);
+  EXPECT_EQ(json["calibration"][4]["determined"], false);
   ensemble.combined = false;
   ensemble.held_out = 0.8;
   s.best_held_out = 0.78;
