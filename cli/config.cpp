@@ -58,11 +58,11 @@ void use_system(const toml::table& system, const toml::table* model, TomlReader&
                 FitConfig& config) {
   read_system(system, reader, config.fit.model.system, config.places);
   std::string& prior = config.fit.model.prior;
-  if (prior != "auto" && prior != "system")
+  if (prior != "auto" && !takes_equations(prior))
     reader.problem(
         model->get("prior")->source(),
         fmt::format("model.prior = \"{}\", but the file has equations in [system]; leave "
-                    "one of them out",
+                    "one of them out, or add parts to the equations: \"system + level\"",
                     prior));
   for (const char* name : {"flow", "order", "substeps"}) {
     const toml::node* node = model ? model->get(name) : nullptr;
@@ -71,7 +71,7 @@ void use_system(const toml::table& system, const toml::table* model, TomlReader&
                                                  "[system]; move it there: system.{}",
                                                  name, name));
   }
-  prior = "system";
+  if (prior == "auto") prior = "system";
 }
 
 }  // namespace

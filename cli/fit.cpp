@@ -95,13 +95,14 @@ struct FitCommand {
       if (model.given(field)) config.places[field] = option_name(field);
     });
     const bool other_prior =
-        model.given("prior") && options.prior != "auto" && options.prior != "system";
+        model.given("prior") && options.prior != "auto" && !takes_equations(options.prior);
     if (other_prior && system.given())
       throw ConfigError("--prior " + options.prior + " and " + system.first() +
-                        ": states move by a prior or by equations; leave one of them out");
+                        ": states move by a prior or by equations; leave one of them out, or add "
+                        "parts to the equations: --prior \"system + level\"");
     const bool in_file = config.places.contains("system");
-    if (other_prior || (options.prior != "system" && !in_file && !system.given())) return;
-    options.prior = "system";
+    if (other_prior || (!takes_equations(options.prior) && !in_file && !system.given())) return;
+    if (!takes_equations(options.prior)) options.prior = "system";
     system.apply_to(options.system, config.places);
     const IntegrationOptions given = std::exchange(options.integration, ModelOptions().integration);
     IntegrationOptions& integration = options.system.integration;
@@ -166,7 +167,7 @@ FitResult train(const FitCommand& command, const FitConfig& config, const Datase
   } catch (const ConfigError& e) {
     throw ConfigError(with_place(e.what(), config.places, file));
   } catch (const NumericalError& e) {
-    if (config.fit.model.prior != "system") throw;
+    if (!takes_equations(config.fit.model.prior)) throw;
     // An equation that is to blame is named by its place.
     if (const std::string placed = with_place(e.what(), config.places, ""); placed != e.what())
       throw NumericalError(placed);

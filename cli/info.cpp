@@ -62,8 +62,28 @@ Json equations_of(const Json& system) {
   return rows;
 }
 
-Json readable_prior(const Json& prior) {
+// "y1: season, 24 steps, 3 harmonics", one part a line; without a channel, all have it.
+Json parts_of(const Json& parts, const Json& measured) {
+  Json rows = Json::array();
+  for (const Json& each : parts) {
+    const auto name = each.at("name").get<std::string>();
+    std::string text = name;
+    if (measured.size() == 1)
+      text = measured[0].get<std::string>() + ": " + name;
+    else if (each.contains("channel"))
+      text = measured[each.at("channel").get<std::size_t>()].get<std::string>() + ": " + name;
+    if (each.at("scale") > 0) text += fmt::format(", {} steps", number(each.at("scale")));
+    if (each.at("count") > 0)
+      text +=
+          fmt::format(", {} {}", each.at("count").get<int>(), name == "ar" ? "lags" : "harmonics");
+    rows.push_back({text});
+  }
+  return rows;
+}
+
+Json readable_prior(const Json& prior, const Json& measured) {
   Json shown = prior;
+  if (prior.contains("parts")) shown["parts"] = parts_of(prior.at("parts"), measured);
   if (!prior.contains("system")) return shown;
   const Json& system = prior.at("system");
   shown.erase("system");
@@ -84,7 +104,7 @@ Json readable(const Json& info) {
   Json shown;
   for (const auto& [key, value] : info.items()) {
     if (key == "prior")
-      shown[key] = readable_prior(value);
+      shown[key] = readable_prior(value, info.at("measured"));
     else if (key == "theta")
       shown["parameters"] = parameters_text(value);
     else if (key == "parameters")

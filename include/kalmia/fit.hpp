@@ -134,7 +134,8 @@ struct FitStaticSummary {
   std::vector<Parameter> parameters;
   std::vector<FitCandidate> search;  ///< what was tried, where the prior was searched for
   /// Of a sum of parts, what was found of them: "a trend, a daily cycle whose shape changes within
-  /// 19 d, and noise of 0.4". Empty for other priors.
+  /// 19 d, and noise of 0.4". Beside equations these come first, by their name. Empty for other
+  /// priors.
   std::string found;
   double seconds = 0;
 };

@@ -28,13 +28,18 @@ std::vector<Choice> smoother_choices();
 std::vector<Choice> effort_choices();
 std::vector<Choice> purpose_choices();
 
+/// Whether a prior's text stands for a user's own equations: `system`, or a sum with it, as
+/// `system + season(24 h)`.
+bool takes_equations(const std::string& prior);
+
 /// What the model knows before it sees data.
 struct ModelOptions {
   /// The expert map. Some are for each measured channel, as `constant-velocity`, and some for data
   /// of a certain kind, as `lorenz`; `none` learns a map; `system` has the equations of `system`.
   /// Or parts that add up to the value of each channel, as in `trend + season(24 h) + memory`;
-  /// channels may have their own, as in `north: trend; level`. `auto` searches for such parts, as
-  /// `effort` says.
+  /// channels may have their own, as in `north: trend; level`. To what equations say that a channel
+  /// measures parts may be added, as in `lorenz + memory(3 s)` or `system; north: level`. `auto`
+  /// searches for parts, as `effort` says.
   std::string prior = "auto";
   /// Of `lorenz` and `linear-motion`: from the equations to the map of a step. Empty and 0: as in
   /// the paper, frozen and of order 2 and 1. Of `ar`, the order is the number of lags (0: 2).
@@ -50,7 +55,8 @@ struct ModelOptions {
   /// Of `none`: states beside the measured channels, without a meaning of their own. They start as
   /// earlier values of the channels; what they become is learned.
   int latent = 0;
-  /// A user's own equations; used if `prior` is `system`, or `auto` and there are any.
+  /// A user's own equations; used if `prior` is `system` or a sum that begins with it, or `auto`
+  /// and there are any.
   System system;
   /// Measurement noise: numbers in the data's units, or what is to be learned. Where the data say
   /// how noisy each value is (DataOptions::noise_columns), `learn` and `learn-full` learn a factor
@@ -101,7 +107,8 @@ struct ModelOptions {
 template <typename Options, typename Visitor>
 requires std::same_as<std::remove_const_t<Options>, ModelOptions>
 constexpr void visit_fields(Options& o, Visitor&& visit) {
-  visit("prior", o.prior, "the expert map: a name, or a sum of parts as in trend + season(24 h)",
+  visit("prior", o.prior,
+        "the expert map: a name, or a sum as in trend + season(24 h) or lorenz + level",
         &prior_choices);
   visit("order", o.integration.order,
         "lags of ar; order of the Taylor series of lorenz and linear-motion (0: 2 and 1, as in "

@@ -23,6 +23,7 @@ struct Listing::Impl {
   struct Sum {
     double offset;
     std::vector<Term> terms;
+    int channel = infer::PartRow::kNone;  // which is added, too
   };
   std::vector<Sum> sums;
   std::vector<std::string> names;
@@ -45,7 +46,7 @@ struct Listing::Impl {
 
   void add_parts() {
     for (const infer::PartRow& part : infer::part_rows(model.impl().first())) {
-      Sum& sum = sums.emplace_back(Sum{part.offset, {}});
+      Sum& sum = sums.emplace_back(Sum{part.offset, {}, part.channel});
       for (std::size_t n = 0; n < part.row.size(); ++n)
         if (part.row[n] != 0) sum.terms.push_back({n, part.row[n]});
       names.push_back(free_name(part.name));
@@ -90,6 +91,8 @@ void Listing::at(std::span<const double> mean, std::span<const double> covarianc
   impl_->map.at(mean.data(), listed_mean.data(), covariance.empty() ? nullptr : G.data());
   for (std::size_t i = 0; i < impl_->sums.size(); ++i) {
     listed_mean[M + i] = impl_->sums[i].offset;
+    if (const int channel = impl_->sums[i].channel; channel >= 0)
+      listed_mean[M + i] += listed_mean[static_cast<std::size_t>(channel)];
     for (const Impl::Term& term : impl_->sums[i].terms)
       listed_mean[M + i] += term.factor * mean[term.state];
   }
@@ -97,8 +100,12 @@ void Listing::at(std::span<const double> mean, std::span<const double> covarianc
     infer::require_usable("", impl_->names, listed_mean, {});
     return;
   }
-  for (std::size_t i = 0; i < impl_->sums.size(); ++i)
-    for (const Impl::Term& term : impl_->sums[i].terms) G[(M + i) * N + term.state] = term.factor;
+  for (std::size_t i = 0; i < impl_->sums.size(); ++i) {
+    const Impl::Sum& sum = impl_->sums[i];
+    if (sum.channel >= 0)
+      std::copy_n(G.data() + static_cast<std::size_t>(sum.channel) * N, N, G.data() + (M + i) * N);
+    for (const Impl::Term& term : sum.terms) G[(M + i) * N + term.state] += term.factor;
+  }
   infer::congruence(static_cast<int>(K), static_cast<int>(N), G.data(), covariance.data(),
                     listed_covariance.data());
   if (impl_->measurements) {

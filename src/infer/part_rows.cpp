@@ -15,10 +15,11 @@ using prior::Part;
 
 void require_parts(const model::ModelDescription& description) {
   const prior::PriorEntry& prior = prior::prior_entry(description.prior.kind);
-  if (prior.family != prior::PriorFamily::Motion)
-    throw ConfigError("parts: the model's prior is " + std::string(prior.name) +
-                      ", but it must be a sum of parts, as trend + season(24) is, or a motion of "
-                      "each channel, as constant-velocity is");
+  if (prior.family != prior::PriorFamily::Motion && !prior::adds_parts(description.prior))
+    throw ConfigError(
+        "parts: the model's prior is " + std::string(prior.name) +
+        ", but it must be a sum of parts, as trend + season(24) or lorenz + level is, "
+        "or a motion of each channel, as constant-velocity is");
   if (!description.recursive())
     throw ConfigError("parts: a " + std::string(model::filter_name(description.head)) +
                       " filter estimates what is measured, not the parts of it; fit with filter = "
@@ -35,17 +36,24 @@ class ChannelRows {
         mean_(y),
         H_(H) {}
 
+  // Beside equations, called `map`.
+  std::vector<PartRow> beside(const std::string& map, int channel,
+                              const std::vector<ChannelPart>& own,
+                              const prior::DataAxes& axes) const {
+    std::vector<PartRow> rows = rows_of(own, axes);
+    PartRow rest{channel_ + ":" + map, 0, std::vector<double>(x_offset_.size()), channel};
+    for (const PartRow& each : rows)
+      for (std::size_t n = 0; n < rest.row.size(); ++n) rest.row[n] -= each.row[n];
+    rows.insert(rows.begin(), std::move(rest));
+    return rows;
+  }
+
   std::vector<PartRow> of(const std::vector<ChannelPart>& own, const prior::DataAxes& axes) {
-    std::vector<Part> parts;
-    for (const ChannelPart& each : own) parts.push_back(each.part);
-    const std::vector<std::string> names = prior::part_names(parts, axes);
-    const bool level = std::ranges::any_of(parts, prior::carries_level);
-    std::vector<PartRow> rows;
-    for (std::size_t p = 0; p < own.size(); ++p)
-      rows.push_back({channel_ + ":" + names[p], 0, row_of(own[p])});
-    if (level) {
-      const auto base = std::ranges::find_if(parts, prior::carries_level) - parts.begin();
-      rows[static_cast<std::size_t>(base)].offset = mean_;
+    std::vector<PartRow> rows = rows_of(own, axes);
+    const auto base = std::ranges::find_if(
+        own, [](const ChannelPart& each) { return prior::carries_level(each.part); });
+    if (base != own.end()) {
+      rows[static_cast<std::size_t>(base - own.begin())].offset = mean_;
       return rows;
     }
     for (PartRow& each : rows) {
@@ -57,6 +65,17 @@ class ChannelRows {
   }
 
  private:
+  std::vector<PartRow> rows_of(const std::vector<ChannelPart>& own,
+                               const prior::DataAxes& axes) const {
+    std::vector<Part> parts;
+    for (const ChannelPart& each : own) parts.push_back(each.part);
+    const std::vector<std::string> names = prior::part_names(parts, axes);
+    std::vector<PartRow> rows;
+    for (std::size_t p = 0; p < own.size(); ++p)
+      rows.push_back({channel_ + ":" + names[p], 0, row_of(own[p])});
+    return rows;
+  }
+
   std::vector<double> row_of(const ChannelPart& each) const {
     std::vector<double> row(x_offset_.size());
     const auto begin = static_cast<std::size_t>(each.begin);
@@ -80,7 +99,9 @@ std::vector<PartRow> part_rows(const model::LearnedModel<float>& model) {
   const auto M = static_cast<std::size_t>(model.meas_dim());
   const prior::DataAxes axes{description.measured_names, description.dt,
                              description.time == TimeKind::Date};
-  const std::vector<ChannelPart> parts = prior::channel_parts(description.prior, model.meas_dim());
+  const prior::Expert& expert = model.expert();
+  const std::vector<ChannelPart> parts =
+      prior::channel_parts(description.prior, model.meas_dim(), expert.map_states);
   std::vector<double> origin(N), y(M), H(M * N);
   MeasuredMap(model).at(origin.data(), y.data(), H.data());
   std::vector<PartRow> rows;
@@ -89,7 +110,10 @@ std::vector<PartRow> part_rows(const model::LearnedModel<float>& model) {
     std::ranges::copy_if(parts, std::back_inserter(own), [m](const ChannelPart& each) {
       return each.channel == static_cast<int>(m);
     });
-    for (PartRow& row : ChannelRows(description, m, y[m], H.data() + m * N).of(own, axes))
+    ChannelRows channel(description, m, y[m], H.data() + m * N);
+    for (PartRow& row : expert.map_states > 0
+                            ? channel.beside(expert.parts[0], static_cast<int>(m), own, axes)
+                            : channel.of(own, axes))
       rows.push_back(std::move(row));
   }
   return rows;

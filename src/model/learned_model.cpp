@@ -42,9 +42,10 @@ Units make_units(const prior::Expert& expert, const std::vector<ChannelStatistic
     units.y_scale.push_back(expert.physical ? 1 : channel.step);
     units.y_offset.push_back(expert.physical ? 0 : channel.mean);
   }
-  for (const prior::StateKind& state : expert.states) {
+  for (int n = 0; n < expert.state_dim(); ++n) {
+    const prior::StateKind& state = expert.states[static_cast<std::size_t>(n)];
     if (expert.physical) {
-      units.x_scale.push_back(1);
+      units.x_scale.push_back(expert.by_time(n) ? 1 : std::pow(dt, -state.derivative));
       units.x_offset.push_back(0);
       continue;
     }
@@ -73,7 +74,11 @@ FeatureSpec make_features(const prior::Expert& expert,
 }
 
 prior::Expert expert_of(const ModelDescription& d) {
-  return prior::make_expert(d.prior, d.measured_names, d.input_names);
+  if (!prior::adds_parts(d.prior))
+    return prior::make_expert(d.prior, d.measured_names, d.input_names);
+  prior::ExpertSpec spec = d.prior;
+  spec.dt = d.dt;
+  return prior::make_expert(spec, d.measured_names, d.input_names);
 }
 
 heads::ArchitectureOptions architecture_options(const ModelDescription& description,

@@ -43,6 +43,10 @@ std::vector<Choice> smoother_choices() {
 std::vector<Choice> effort_choices() { return choices_in(model::effort_table()); }
 std::vector<Choice> purpose_choices() { return choices_in(model::purpose_table()); }
 
+bool takes_equations(const std::string& prior) {
+  return prior::leading_map(prior) == prior::PriorKind::System;
+}
+
 namespace model {
 namespace {
 
@@ -123,9 +127,9 @@ class Parser {
     const bool automatic = options_.prior == kAutomatic.name;
     const bool written = entry != nullptr && entry->kind == prior::PriorKind::System;
     if (written || (automatic && !options_.system.empty()))
-      spec.prior = WrittenPrior{options_.system};
+      spec.prior = WrittenPrior{options_.system, {}};
     else if (entry != nullptr && entry->kind != prior::PriorKind::Sum)
-      spec.prior = NamedPrior{entry->kind};
+      spec.prior = NamedPrior{entry->kind, {}};
     else if (!automatic)
       read_parts(spec);
     const IntegrationOptions& given = options_.integration;
@@ -144,14 +148,20 @@ class Parser {
   void read_parts(ModelSpec& spec) {
     if (!prior::looks_like_parts(options_.prior)) {
       std::vector<Choice> known = prior_choices(), forms = known;
-      forms.push_back({"a sum as in trend + season(24)", ""});
+      forms.push_back({"a sum as in trend + season(24) or lorenz + memory", ""});
       std::ranges::copy(choices_in(prior::part_table()), std::back_inserter(known));
       violations_.push_back(fmt::format("model.prior = \"{}\", but it must be {}{}", options_.prior,
                                         alternatives(forms), did_you_mean(options_.prior, known)));
       return;
     }
     try {
-      spec.prior = SumPrior{prior::parse_parts(options_.prior)};
+      prior::WrittenSum sum = prior::parse_sum(options_.prior);
+      if (!sum.map)
+        spec.prior = SumPrior{std::move(sum.parts)};
+      else if (*sum.map == prior::PriorKind::System)
+        spec.prior = WrittenPrior{options_.system, std::move(sum.parts)};
+      else
+        spec.prior = NamedPrior{*sum.map, std::move(sum.parts)};
     } catch (const ConfigError& error) {
       violations_.push_back(std::string("model.") + error.what());
     }
@@ -224,6 +234,14 @@ prior::ExpertSpec ModelSpec::expert(std::vector<prior::Part> parts) const {
   prior::ExpertSpec spec = expert(prior::PriorKind::Sum);
   spec.parts = std::move(parts);
   return spec;
+}
+
+const std::vector<prior::WrittenPart>& ModelSpec::written_parts() const {
+  static const std::vector<prior::WrittenPart> none;
+  if (const auto* sum = std::get_if<SumPrior>(&prior)) return sum->parts;
+  if (const auto* named = std::get_if<NamedPrior>(&prior)) return named->parts;
+  if (const auto* written = std::get_if<WrittenPrior>(&prior)) return written->parts;
+  return none;
 }
 
 bool any_step(const PriorChoice& prior) {

@@ -21,6 +21,7 @@ struct AutomaticPrior {};
 /// One of the table, but not the user's own equations.
 struct NamedPrior {
   prior::PriorKind kind = prior::PriorKind::ConstantPosition;
+  std::vector<prior::WrittenPart> parts;  ///< that are added to it
 };
 /// A sum of parts.
 struct SumPrior {
@@ -29,6 +30,7 @@ struct SumPrior {
 /// The user's own equations.
 struct WrittenPrior {
   System system;
+  std::vector<prior::WrittenPart> parts;  ///< that are added to it
 };
 
 using PriorChoice = std::variant<AutomaticPrior, NamedPrior, SumPrior, WrittenPrior>;
@@ -101,6 +103,8 @@ struct ModelSpec {
   prior::ExpertSpec expert(prior::PriorKind kind, int departure_degree) const;
   /// That of a sum of parts.
   prior::ExpertSpec expert(std::vector<prior::Part> parts) const;
+  /// The parts that are written, alone or behind equations.
+  const std::vector<prior::WrittenPart>& written_parts() const;
 };
 
 /// Reads the options. Adds a sentence to `violations` for every rule that they violate; a choice

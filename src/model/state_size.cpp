@@ -11,6 +11,10 @@ namespace {
 constexpr double kInitialSpreads = 3;
 // Of a state that no channel shows, a step adds this share of what it may be.
 constexpr double kUnseenStep = 0.02;
+// A part that is added to equations begins with this share of what the channel shows, and with this
+// share of the noise that a part alone would have: what it does is what the equations leave over.
+constexpr double kAddedWidth = 1.0 / 3;
+constexpr double kAddedStep = 0.1;
 // What a season's shape changes in a step, as a share of the channel's step.
 constexpr double kCycleStep = 0.02;
 // A value that a state only remembers, as autoregressions do, does not change: next to nothing is
@@ -38,15 +42,20 @@ StateSize state_size(const prior::Expert& expert, int n, const ModelDescription&
   }
   const auto c = static_cast<std::size_t>(state.channel);
   const double unit = description.units.y_scale[c];
-  const double per_time = expert.physical ? std::pow(description.dt, -state.derivative) : 1;
+  const double per_time = expert.by_time(n) ? std::pow(description.dt, -state.derivative) : 1;
   const double step = channels[c].step / unit * per_time;
   const double signal = state.derivative == 1 ? channels[c].rate : channels[c].acceleration;
-  const double spread = kInitialSpreads * channels[c].spread / unit;
+  const bool added = n >= expert.map_states && expert.map_states > 0;
+  const double spread = kInitialSpreads * channels[c].spread / unit * (added ? kAddedWidth : 1);
   if (state.role == prior::StateRole::Cycle) return {0, spread, kCycleStep * step};
   StateSize size{0, 3 * std::max(step, signal / unit * per_time), 0.2 * step};
   if (state.derivative == 0)
     size = {state.holds_mean ? (channels[c].mean - description.units.y_offset[c]) / unit : 0,
             spread, (state.role == prior::StateRole::Remembered ? kLagStep : 0.5) * step};
+  if (added) {
+    size.width = std::min(size.width, spread);
+    size.step *= kAddedStep;
+  }
   if (given != expert.initial.end()) size = {given->mean, given->std, size.step};
   return size;
 }

@@ -14,12 +14,13 @@ struct Symbols {
   int states = 0;
   int inputs = 0;
   int parameters = 0;
+  int added = 0;  ///< states of parts, which will follow the equations' own
 
   int x(int i) const { return i; }
-  int dt() const { return states; }
-  int u(int i) const { return states + 1 + i; }
-  int theta(int i) const { return states + 1 + inputs + i; }
-  int count() const { return states + 1 + inputs + parameters; }
+  int dt() const { return states + added; }
+  int u(int i) const { return dt() + 1 + i; }
+  int theta(int i) const { return dt() + 1 + inputs + i; }
+  int count() const { return dt() + 1 + inputs + parameters; }
 };
 
 using Nodes = std::vector<expr::Node>;

@@ -37,13 +37,21 @@ std::vector<double> Expert::theta() const {
   return values;
 }
 
+bool adds_parts(const ExpertSpec& spec) {
+  return !spec.parts.empty() && takes_parts(prior_entry(spec.kind).family);
+}
+
 bool any_step(const ExpertSpec& spec) {
   if (spec.kind != PriorKind::Sum) return prior_entry(spec.kind).flow_states > 0;
   return std::ranges::all_of(spec.parts, [](const Part& part) { return any_step(part); });
 }
 
 std::string prior_text(const ExpertSpec& spec, const DataAxes& axes) {
-  return spec.kind == PriorKind::Sum ? parts_text(spec.parts, axes) : prior_name(spec.kind);
+  if (spec.kind == PriorKind::Sum) return parts_text(spec.parts, axes);
+  const std::string name = prior_name(spec.kind), parts = parts_text(spec.parts, axes);
+  if (parts.empty()) return name;
+  return name + (parts_alike(spec.parts, static_cast<int>(axes.channels.size())) ? " + " : "; ") +
+         parts;
 }
 
 Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
@@ -60,23 +68,30 @@ Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& chann
     throw ConfigError("latent = " + std::to_string(spec.latent) + ", but prior = \"" + name +
                       "\" has states of its own; latent states are for none");
   require_at_most(name, channels.size(), "measured columns");
+  const bool added = adds_parts(spec);
+  if (!spec.parts.empty() && !added && spec.kind != PriorKind::Sum)
+    throw ConfigError("prior " + name + ": it has no equations that parts can be added to");
+  if (added) require_in_range("dt", spec.dt, {.least = 0, .end = Range::Least::Excluded});
+  if (added || spec.kind == PriorKind::Sum)
+    check_parts(spec.parts, axes, added ? Alone::No : Alone::Yes);
+  const int more =
+      added ? static_cast<int>(states_of(spec.parts, static_cast<int>(channels.size()))) : 0;
   const auto draft = [&] {
     switch (entry.family) {
       case PriorFamily::Free:
         return draft_free(channels, spec.latent);
       case PriorFamily::Written:
-        return draft_system(spec.system, channels, inputs);
+        return draft_system(spec.system, channels, inputs, more);
       case PriorFamily::Physical:
-        return draft_physical(spec, channels);
+        return draft_physical(spec, channels, more);
       case PriorFamily::Motion:
         break;
     }
     return draft_sum(motion_parts(spec), name, channels);
   };
-  if (spec.kind == PriorKind::Sum) check_parts(spec.parts, axes);
   ExpertDraft made = draft();
-  require_states(name, static_cast<std::size_t>(made.symbols.states));
-  return finish(made, spec);
+  require_states(name, static_cast<std::size_t>(made.symbols.states + made.symbols.added));
+  return finish(made, spec, channels);
 }
 
 }  // namespace kalmia::prior

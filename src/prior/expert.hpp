@@ -46,8 +46,11 @@ struct Expert {
   std::string name;
   std::vector<std::string> state_names;
   std::vector<StateKind> states;
-  /// Names of the parts whose sums the channels are, each once; empty: it is no sum.
+  /// Names of the parts whose sums the channels are, each once; empty: it is no sum. The first is
+  /// that of the map, where parts are added to one.
   std::vector<std::string> parts;
+  /// States of the map that parts are added to, which come first; 0: there is none.
+  int map_states = 0;
   /// The longest period of a part, in steps; 0: none has one.
   double longest_period = 0;
   /// The state that each channel measures; -1 where it is no single one.
@@ -70,6 +73,8 @@ struct Expert {
 
   int state_dim() const { return static_cast<int>(states.size()); }
   int meas_dim() const { return static_cast<int>(measured_state.size()); }
+  /// Whether state n has its derivatives by time, as physical maps do, not per usual step.
+  bool by_time(int n) const { return physical && (map_states == 0 || n < map_states); }
   /// Starting values of the parameters.
   std::vector<double> theta() const;
 };
@@ -90,8 +95,11 @@ struct ExpertSpec {
   Integration integration;
   /// The lags of `ar`; 0: two.
   int lags = 0;
-  /// Of `sum`: what adds up to the value of a channel.
+  /// Of `sum`: what adds up to the value of a channel. Of equations (takes_parts): what is added to
+  /// what they say that a channel measures.
   std::vector<Part> parts;
+  /// The length of a usual step in the time of such equations: the parts' times count in steps.
+  double dt = 1;
   /// Of a user's own equations.
   System system;
   /// Learn a departure from the map, regularised by this standard deviation about zero; 0: no
@@ -105,9 +113,11 @@ struct ExpertSpec {
   int latent = 0;
 };
 
+/// Whether parts are added to a map of equations.
+bool adds_parts(const ExpertSpec& spec);
 /// Whether the map holds for a step of any length.
 bool any_step(const ExpertSpec& spec);
-/// As users write it: the prior's name, or its parts.
+/// As users write it: the prior's name, or its parts, or both.
 std::string prior_text(const ExpertSpec& spec, const DataAxes& axes);
 
 /// A part of one channel, and the first of its states (part_states); they follow each other.
@@ -116,9 +126,10 @@ struct ChannelPart {
   int channel = 0;
   int begin = 0;
 };
-/// The parts of each of so many channels, in the order of their states. Priors of one part for each
-/// channel have parts as well; of others, which are no sums, there are none.
-std::vector<ChannelPart> channel_parts(const ExpertSpec& spec, int channels);
+/// The parts of each of so many channels, in the order of their states, which begin at `first`
+/// (Expert::map_states). Priors of one part for each channel have parts as well; of others, which
+/// are no sums, there are none.
+std::vector<ChannelPart> channel_parts(const ExpertSpec& spec, int channels, int first = 0);
 
 /// Those whose equations are integrated as ExpertSpec::integration says.
 std::vector<PriorKind> integrated_priors();

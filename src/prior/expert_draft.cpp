@@ -114,9 +114,11 @@ std::string_view derivative_suffix(int derivative) {
   return suffixes[derivative];
 }
 
-Expert finish(ExpertDraft& draft, const ExpertSpec& spec) {
+Expert finish(ExpertDraft& draft, const ExpertSpec& spec,
+              const std::vector<std::string>& channels) {
   check_observable(draft);
   add_departure(draft, spec);
+  if (adds_parts(spec)) add_parts(draft, spec, channels);
   set_emission(draft);
   require_size(draft.graph);
   draft.expert.linear = is_linear(draft);

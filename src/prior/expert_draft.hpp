@@ -35,9 +35,10 @@ struct ExpertDraft {
 /// What a state's name has after that of its channel: nothing for a value, _rate, _acceleration.
 std::string_view derivative_suffix(int derivative);
 
-/// Adds the departure that `spec` describes, compiles the equations and checks that every state
-/// can be seen in some channel.
-Expert finish(ExpertDraft& draft, const ExpertSpec& spec);
+/// Adds the departure and the parts that `spec` describes, compiles the equations and checks that
+/// every state can be seen in some channel. `channels`: those that parts are added to.
+Expert finish(ExpertDraft& draft, const ExpertSpec& spec,
+              const std::vector<std::string>& channels = {});
 
 // The experts by their kind; each draws its own.
 /// none: a map that is all departure, of the channels and `latent` states beside them.
@@ -50,11 +51,17 @@ ExpertDraft draft_sum(const std::vector<Part>& parts, const std::string& name,
                       const std::vector<std::string>& channels);
 /// The parts of a prior of PriorFamily::Motion.
 std::vector<Part> motion_parts(const ExpertSpec& spec);
-ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels);
+/// Equations leave room for `added` states of parts (Symbols::added).
+ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels,
+                           int added = 0);
 ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
-                         const std::vector<std::string>& inputs);
+                         const std::vector<std::string>& inputs, int added = 0);
 /// A system whose flow is known: `flow` says where system.ode leads over dt, state by state.
 ExpertDraft draft_exact_flow(const System& system, const std::vector<Equation>& flow,
-                             const std::vector<std::string>& channels);
+                             const std::vector<std::string>& channels, int added = 0);
+/// Adds the parts of `spec` to equations that left room for them: the states are [the equations';
+/// the parts'], what is measured is what the equations say and the sum of the channel's parts.
+void add_parts(ExpertDraft& draft, const ExpertSpec& spec,
+               const std::vector<std::string>& channels);
 
 }  // namespace kalmia::prior

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numbers>
 
+#include "kalmia/error.hpp"
 #include "prior/expert_draft.hpp"
 
 namespace kalmia::prior {
@@ -121,9 +122,9 @@ Block damped_acceleration_block(ExpertDraft& draft, const std::string& value) {
   const Node c = g.multiply(g.constant(2), s);
   const Node k = g.add(g.multiply(s, s), g.multiply(w, w));
   const Node angle = g.multiply(w, draft.dt());
-  const Nodes B = second_order_block(draft, s, k, g.apply(Op::Cos, angle),
-                                     g.divide(g.apply(Op::Sin, angle), w))
-                      .F;
+  const Nodes B =
+      second_order_block(draft, s, k, g.apply(Op::Cos, angle), g.divide(g.apply(Op::Sin, angle), w))
+          .F;
   const Node zero = g.constant(0), one = g.constant(1);
   const Node by_v = g.divide(g.subtract(g.subtract(c, B[2]), g.multiply(c, B[0])), k);
   const Node by_a = g.divide(g.subtract(g.subtract(one, B[3]), g.multiply(c, B[1])), k);
@@ -245,39 +246,40 @@ Node added(ExpertDraft& draft, const Part& part, int begin) {
   return sum;
 }
 
-// Whether the parts of a channel are a sum. One part alone is the channel itself, but for a season,
-// which is a sum by itself.
-bool is_sum(const std::vector<Part>& parts) {
-  return parts.size() > 1 || parts[0].kind == PartKind::Season;
-}
-
-// Draws the parts of one channel after another.
+// Draws the parts of one channel after another into a draft whose map is large enough for all.
 class SumDrawing {
  public:
-  SumDrawing(const std::vector<Part>& parts, const std::vector<std::string>& channels)
-      : parts_(parts), labels_(part_labels(parts)), channels_(channels) {
-    for (std::size_t m = 0; m < channels.size(); ++m) {
-      const std::vector<Part> own = parts_of_channel(parts, static_cast<int>(m));
-      any_sum_ = any_sum_ || is_sum(own);
-      for (const Part& part : own) state_dim_ += part_states(part);
-    }
+  // `first`: where the states of the parts begin.
+  SumDrawing(ExpertDraft& draft, int first, const std::vector<Part>& parts,
+             const std::vector<std::string>& channels)
+      : draft_(draft),
+        alone_(first == 0),
+        parts_(parts),
+        labels_(part_labels(parts)),
+        channels_(channels) {
+    for (std::size_t m = 0; m < channels.size(); ++m)
+      any_sum_ = any_sum_ || is_sum(parts_of_channel(parts, static_cast<int>(m)));
   }
 
-  int state_dim() const { return state_dim_; }
+  // The blocks of the parts, in the order of their states.
+  struct Placed {
+    int begin = 0, size = 0;
+    Block block;
+  };
 
-  ExpertDraft draw() {
-    const auto N = static_cast<std::size_t>(state_dim_);
-    draft_.symbols.states = state_dim_;
-    draft_.map.F.assign(N * N, draft_.graph.constant(0));
-    draft_.map.e.assign(N, draft_.graph.constant(0));
-    if (std::ranges::all_of(parts_, [](const Part& part) { return any_step(part); }))
-      draft_.A = draft_.map.F;
+  std::vector<Placed> draw() {
     name_parts();
     for (std::size_t m = 0; m < channels_.size(); ++m) draw_channel(static_cast<int>(m));
-    return std::move(draft_);
+    return std::move(placed_);
   }
 
  private:
+  // Whether the parts of a channel are a sum. One part alone is the channel itself, but for a
+  // season, which is a sum by itself.
+  bool is_sum(const std::vector<Part>& own) const {
+    return !alone_ || own.size() > 1 || own[0].kind == PartKind::Season;
+  }
+
   // One part that all channels have and that is no sum has no name of its own.
   void name_parts() {
     if (parts_.size() == 1 && parts_[0].channel == kAllChannels && !any_sum_) return;
@@ -288,21 +290,31 @@ class SumDrawing {
   void draw_channel(int m) {
     Expert& expert = draft_.expert;
     const std::vector<Part> own = parts_of_channel(parts_, m);
+    if (own.empty()) return;
     const bool sum = is_sum(own);
     const std::string& channel = channels_[static_cast<std::size_t>(m)];
-    expert.measured_state.push_back(sum ? -1 : expert.state_dim());
-    expr::Node value = draft_.graph.constant(0);
+    const int measured = sum ? -1 : expert.state_dim();
+    if (alone_)
+      expert.measured_state.push_back(measured);
+    else
+      expert.measured_state[static_cast<std::size_t>(m)] = measured;
+    expr::Node value =
+        alone_ ? draft_.graph.constant(0) : draft_.measure[static_cast<std::size_t>(m)];
     int drawn = 0;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const Part& part = parts_[p];
       if (!part.is_of(m)) continue;
       const int begin = expert.state_dim();
-      draw_part(part, place_of(labels_[p]), m, drawn == base_of(own),
+      draw_part(part, place_of(labels_[p]), m, alone_ && drawn == base_of(own),
                 channel + (sum ? "_" + labels_[p] : ""));
       const Node adds = added(draft_, part, begin);
-      value = drawn++ == 0 ? adds : draft_.graph.add(value, adds);
+      value = alone_ && drawn == 0 ? adds : draft_.graph.add(value, adds);
+      ++drawn;
     }
-    if (any_sum_) draft_.measure.push_back(value);
+    if (!alone_)
+      draft_.measure[static_cast<std::size_t>(m)] = value;
+    else if (any_sum_)
+      draft_.measure.push_back(value);
   }
 
   // `place`: which of Expert::parts; `value`: the name of what the part adds to channel m.
@@ -310,9 +322,7 @@ class SumDrawing {
     const int begin = draft_.expert.state_dim(), size = part_states(part);
     for (int d = 0; d < size; ++d)
       add_state(part, d, {.channel = m, .part = place}, base, value, draft_.expert);
-    const Block block = block_of(part, draft_, value);
-    put_block(state_dim_, begin, size, block.F, draft_.map.F);
-    if (!draft_.A.empty()) put_block(state_dim_, begin, size, block.A, draft_.A);
+    placed_.push_back({begin, size, block_of(part, draft_, value)});
     if (part.kind == PartKind::Season)
       draft_.expert.longest_period = std::max(draft_.expert.longest_period, part.scale);
   }
@@ -324,13 +334,41 @@ class SumDrawing {
 
   std::vector<std::string>& names() { return draft_.expert.parts; }
 
+  ExpertDraft& draft_;
+  const bool alone_;
   const std::vector<Part>& parts_;
   const std::vector<std::string> labels_;
   const std::vector<std::string>& channels_;
-  ExpertDraft draft_;
-  int state_dim_ = 0;
+  std::vector<Placed> placed_;
   bool any_sum_ = false;
 };
+
+bool any_step(const std::vector<Part>& parts) {
+  return std::ranges::all_of(parts, [](const Part& part) { return prior::any_step(part); });
+}
+
+// A matrix of n x n entries as the upper left corner of one of N x N.
+Nodes enlarged(expr::Graph& graph, const Nodes& matrix, int n, int N) {
+  Nodes large(static_cast<std::size_t>(N * N), graph.constant(0));
+  put_block(N, 0, n, matrix, large);
+  return large;
+}
+
+// The flow of a block over a share of the step, whose length counts in usual steps.
+Nodes over_share(ExpertDraft& draft, const Nodes& F, double share, double usual_step) {
+  expr::Graph& g = draft.graph;
+  return g.substitute(
+      F, {{draft.symbols.dt(), g.multiply(g.constant(share / usual_step), draft.dt())}});
+}
+
+// Names of states tell them apart in files.
+void refuse_same_names(const Expert& expert) {
+  const auto parts = expert.state_names.begin() + expert.map_states;
+  for (auto name = parts; name != expert.state_names.end(); ++name)
+    if (std::find(expert.state_names.begin(), parts, *name) != parts)
+      throw ConfigError("prior " + expert.name + ": the state " + *name +
+                        " has the name of a state of a part; rename it");
+}
 
 }  // namespace
 
@@ -355,11 +393,11 @@ std::vector<Part> motion_parts(const ExpertSpec& spec) {
   }
 }
 
-std::vector<ChannelPart> channel_parts(const ExpertSpec& spec, int channels) {
-  if (prior_entry(spec.kind).family != PriorFamily::Motion) return {};
+std::vector<ChannelPart> channel_parts(const ExpertSpec& spec, int channels, int first) {
+  if (prior_entry(spec.kind).family != PriorFamily::Motion && !adds_parts(spec)) return {};
   const std::vector<Part> parts = motion_parts(spec);
   std::vector<ChannelPart> found;
-  int begin = 0;
+  int begin = first;
   for (int m = 0; m < channels; ++m)
     for (const Part& part : parts_of_channel(parts, m)) {
       found.push_back({part, m, begin});
@@ -370,11 +408,49 @@ std::vector<ChannelPart> channel_parts(const ExpertSpec& spec, int channels) {
 
 ExpertDraft draft_sum(const std::vector<Part>& parts, const std::string& name,
                       const std::vector<std::string>& channels) {
-  SumDrawing drawing(parts, channels);
-  require_states(name, static_cast<std::size_t>(drawing.state_dim()));
-  ExpertDraft draft = drawing.draw();
+  const std::size_t states = states_of(parts, static_cast<int>(channels.size()));
+  require_states(name, states);
+  const int N = static_cast<int>(states);
+  ExpertDraft draft;
   draft.expert.name = name;
+  draft.symbols.states = N;
+  draft.map.F.assign(states * states, draft.graph.constant(0));
+  draft.map.e.assign(states, draft.graph.constant(0));
+  if (any_step(parts)) draft.A = draft.map.F;
+  for (const auto& [begin, size, block] : SumDrawing(draft, 0, parts, channels).draw()) {
+    put_block(N, begin, size, block.F, draft.map.F);
+    if (!draft.A.empty()) put_block(N, begin, size, block.A, draft.A);
+  }
   return draft;
+}
+
+// Process noise adds up over the step by the rule of the equations (FlowNodes), at times that are
+// evenly spaced over it: a part's W at each is its flow over the rest of the step, which is known.
+void add_parts(ExpertDraft& draft, const ExpertSpec& spec,
+               const std::vector<std::string>& channels) {
+  Symbols& symbols = draft.symbols;
+  const int first = symbols.states, N = first + symbols.added;
+  symbols.states = N;
+  symbols.added = 0;
+  draft.expert.map_states = first;
+  draft.expert.parts = {prior_name(spec.kind)};
+  draft.map.F = enlarged(draft.graph, draft.map.F, first, N);
+  draft.map.e.resize(static_cast<std::size_t>(N), draft.graph.constant(0));
+  if (!any_step(spec.parts) || spec.departure > 0) draft.noise.clear();
+  for (NoiseTerm& term : draft.noise) term.W = enlarged(draft.graph, term.W, first, N);
+  const auto placed = SumDrawing(draft, first, spec.parts, channels).draw();
+  refuse_same_names(draft.expert);
+  const double last = static_cast<double>(draft.noise.size()) - 1;
+  for (const auto& [begin, size, block] : placed) {
+    put_block(N, begin, size, over_share(draft, block.F, 1, spec.dt), draft.map.F);
+    for (std::size_t t = 1; t < draft.noise.size(); ++t)
+      put_block(N, begin, size, over_share(draft, block.F, static_cast<double>(t) / last, spec.dt),
+                draft.noise[t].W);
+  }
+  if (draft.noise.empty()) return;
+  // At the end of the step.
+  for (int n = first; n < N; ++n)
+    draft.noise[0].W[static_cast<std::size_t>(n * N + n)] = draft.graph.constant(1);
 }
 
 }  // namespace kalmia::prior

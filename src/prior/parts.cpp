@@ -64,22 +64,20 @@ PartKind part_of_name(std::string_view name) {
                     name_rule(name, choices_in(part_table())));
 }
 
-void check_parts(std::span<const Part> parts, const DataAxes& axes) {
+void check_parts(std::span<const Part> parts, const DataAxes& axes, Alone alone) {
   const int channels = static_cast<int>(axes.channels.size());
-  std::size_t states = 0;
   for (const Part& part : parts) {
     check_numbers(part);
     if (part.channel < kAllChannels || part.channel >= channels)
       throw ConfigError("prior sum: part " + std::string(part_entry(part.kind).name) +
                         " of channel " + std::to_string(part.channel) + ", but there are " +
                         std::to_string(channels));
-    const auto of = static_cast<std::size_t>(part.channel == kAllChannels ? channels : 1);
-    states += of * static_cast<std::size_t>(part_states(part));
   }
-  for (int m = 0; m < channels; ++m)
+  for (int m = 0; m < channels && alone == Alone::Yes; ++m)
     if (std::ranges::none_of(parts, [m](const Part& part) { return part.is_of(m); }))
       throw ConfigError("prior sum: " + axes.channels[static_cast<std::size_t>(m)] +
                         " has no parts");
+  const std::size_t states = states_of(parts, channels);
   if (states > kMostStates)
     throw ConfigError("prior: " + parts_text(parts, axes) + " has " + std::to_string(states) +
                       " states in " + std::to_string(channels) + " measured column" +
@@ -91,6 +89,25 @@ void check_parts(std::span<const Part> parts, const DataAxes& axes) {
 int part_states(const Part& part) {
   if (part.kind == PartKind::Season) return 2 * part.count;
   return part.kind == PartKind::Ar ? part.count : part_entry(part.kind).states;
+}
+
+std::size_t states_of(std::span<const Part> parts, int channels) {
+  std::size_t states = 0;
+  for (const Part& part : parts)
+    states += static_cast<std::size_t>(part_states(part)) *
+              static_cast<std::size_t>(part.channel == kAllChannels ? channels : 1);
+  return states;
+}
+
+bool parts_alike(std::span<const Part> parts, int channels) {
+  const std::vector<Part> first = parts_of_channel(parts, 0);
+  for (int m = 1; m < channels; ++m)
+    if (!std::ranges::equal(first, parts_of_channel(parts, m), [](Part one, const Part& other) {
+          one.channel = other.channel;
+          return one == other;
+        }))
+      return false;
+  return true;
 }
 
 bool any_step(const Part& part) { return part.kind != PartKind::Ar; }

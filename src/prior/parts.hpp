@@ -71,11 +71,19 @@ struct DataAxes {
 /// Times of parts are between these, in steps.
 inline constexpr double kShortestTime = 1e-6, kLongestTime = 1e9;
 
+/// Whether parts are all that a channel is the sum of; else equations are added to them, and a
+/// channel may have none.
+enum class Alone { Yes, No };
+
 /// Throws ConfigError unless each channel has parts whose numbers make sense, and the sum has no
 /// more than kMostStates states.
-void check_parts(std::span<const Part> parts, const DataAxes& axes);
+void check_parts(std::span<const Part> parts, const DataAxes& axes, Alone alone = Alone::Yes);
 /// States that the part has in each of its channels.
 int part_states(const Part& part);
+/// States of all parts in so many channels.
+std::size_t states_of(std::span<const Part> parts, int channels);
+/// Whether all of so many channels have the same parts.
+bool parts_alike(std::span<const Part> parts, int channels);
 /// Whether the part's map holds for a step of any length.
 bool any_step(const Part& part);
 /// Whether nothing pulls the part's value back: it carries the level of its channel.

@@ -78,6 +78,9 @@ class PartReader {
     const auto open = text_.find('(');
     const std::string_view name = trimmed(text_.substr(0, open));
     const PartEntry* entry = find_entry(name);
+    if (const PriorEntry* map = find_prior(name);
+        entry == nullptr && map != nullptr && takes_parts(map->family))
+      fail(fmt::format("but equations come first: {} + level", name));
     if (entry == nullptr) fail("but a part must be " + name_rule(name, choices_in(part_table())));
     written_.part.kind = entry->kind;
     if (open != std::string_view::npos) {
@@ -223,19 +226,12 @@ std::string sum_text(const std::vector<Part>& parts, const DataAxes& axes) {
   return text;
 }
 
-// The same parts, whatever their channel.
-bool same_parts(const std::vector<Part>& a, const std::vector<Part>& b) {
-  return std::ranges::equal(a, b, [](Part one, const Part& other) {
-    one.channel = other.channel;
-    return one == other;
-  });
-}
-
 // The columns that a written part is of.
 class ChannelFinder {
  public:
-  ChannelFinder(const std::vector<WrittenPart>& written, const std::vector<std::string>& channels)
-      : written_(written), channels_(channels) {
+  ChannelFinder(const std::vector<WrittenPart>& written, const std::vector<std::string>& channels,
+                Alone alone)
+      : written_(written), channels_(channels), alone_(alone) {
     for (const WrittenPart& each : written)
       if (!each.channel.empty() && std::ranges::find(channels, each.channel) == channels.end())
         throw ConfigError(fmt::format("prior: channel {}, but the measured columns are {}{}",
@@ -247,7 +243,7 @@ class ChannelFinder {
   std::vector<WrittenPart> of(std::size_t m) const {
     std::vector<WrittenPart> own = named(channels_[m]);
     if (own.empty()) own = named("");
-    if (own.empty())
+    if (own.empty() && alone_ == Alone::Yes)
       throw ConfigError(
           fmt::format("prior: the measured column {} has no parts; add \"; {}: "
                       "level\", or parts without a column's name for all others",
@@ -274,6 +270,7 @@ class ChannelFinder {
 
   const std::vector<WrittenPart>& written_;
   const std::vector<std::string>& channels_;
+  const Alone alone_;
 };
 
 Part in_steps(const WrittenPart& written, const DataAxes& axes) {
@@ -309,11 +306,27 @@ bool looks_like_parts(std::string_view text) {
   return end != text.npos || find_entry(trimmed(text)) != nullptr;
 }
 
-std::vector<WrittenPart> parse_parts(std::string_view text) {
+std::optional<PriorKind> leading_map(std::string_view text) {
+  const auto end = find_sign(text, "+;:");
+  const PriorEntry* entry = find_prior(trimmed(text.substr(0, end)));
+  const bool is_channel = end != std::string_view::npos && text[end] == ':';
+  if (entry == nullptr || !takes_parts(entry->family) || is_channel) return {};
+  return entry->kind;
+}
+
+WrittenSum parse_sum(std::string_view text) {
   if (std::ranges::count(text, '"') % 2 != 0)
     throw ConfigError(fmt::format("prior: {}, but a quote is missing", text));
-  std::vector<WrittenPart> parts;
+  WrittenSum sum;
+  sum.map = leading_map(text);
   std::vector<std::string> channels;
+  if (sum.map) {
+    const auto end = find_sign(text, "+;");
+    if (end == std::string_view::npos) return sum;
+    // What stands before a ";" are the columns that are not named, which have no parts.
+    if (text[end] == ';') channels.emplace_back();
+    text.remove_prefix(end + 1);
+  }
   for (std::string_view group : split(text, ';')) {
     const auto colon = find_sign(group, ":");
     const bool named = colon != std::string_view::npos;
@@ -327,15 +340,16 @@ std::vector<WrittenPart> parse_parts(std::string_view text) {
     channels.push_back(channel);
     if (named) group.remove_prefix(colon + 1);
     for (const std::string_view part : split(group, '+')) {
-      parts.push_back(PartReader(part).read());
-      parts.back().channel = channel;
+      sum.parts.push_back(PartReader(part).read());
+      sum.parts.back().channel = channel;
     }
   }
-  return parts;
+  return sum;
 }
 
-std::vector<Part> parts_in_steps(const std::vector<WrittenPart>& written, const DataAxes& axes) {
-  const ChannelFinder finder(written, axes.channels);
+std::vector<Part> parts_in_steps(const std::vector<WrittenPart>& written, const DataAxes& axes,
+                                 Alone alone) {
+  const ChannelFinder finder(written, axes.channels, alone);
   finder.check_rest();
   std::vector<Part> parts;
   for (std::size_t m = 0; m < axes.channels.size(); ++m)
@@ -343,12 +357,11 @@ std::vector<Part> parts_in_steps(const std::vector<WrittenPart>& written, const 
       parts.push_back(in_steps(each, axes));
       parts.back().channel = static_cast<int>(m);
     }
-  std::vector<Part> alike = parts_of_channel(parts, 0);
-  for (std::size_t m = 1; m < axes.channels.size(); ++m)
-    if (!same_parts(alike, parts_of_channel(parts, static_cast<int>(m)))) alike.clear();
-  for (Part& part : alike) part.channel = kAllChannels;
-  if (!alike.empty()) parts = std::move(alike);
-  check_parts(parts, axes);
+  if (parts_alike(parts, static_cast<int>(axes.channels.size()))) {
+    parts = parts_of_channel(parts, 0);
+    for (Part& part : parts) part.channel = kAllChannels;
+  }
+  check_parts(parts, axes, alone);
   return parts;
 }
 
@@ -360,7 +373,8 @@ std::string parts_text(std::span<const Part> parts, const DataAxes& axes) {
   if (std::ranges::count(sums, sums[0]) == std::ssize(sums)) return sums[0];
   std::string text;
   for (std::size_t m = 0; m < sums.size(); ++m)
-    text += (m == 0 ? "" : "; ") + channel_text(axes.channels[m]) + ": " + sums[m];
+    if (!sums[m].empty())
+      text += (text.empty() ? "" : "; ") + channel_text(axes.channels[m]) + ": " + sums[m];
   return text;
 }
 

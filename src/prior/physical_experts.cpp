@@ -149,23 +149,25 @@ std::vector<PriorKind> integrated_priors() {
   return kinds;
 }
 
-ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels) {
+ExpertDraft draft_physical(const ExpertSpec& spec, const std::vector<std::string>& channels,
+                           int added) {
   const PhysicalPrior& prior =
       *std::ranges::find(physical_priors(), spec.kind, &PhysicalPrior::kind);
   const std::vector<std::string> own = own_channels(prior.system);
   const std::string name = prior_name(prior.kind);
   require_channels(name, channels.size(), own.size());
   ExpertDraft draft = prior.exact_flow.empty()
-                          ? draft_system(integrated(prior.system, spec.integration), own, {})
-                          : draft_exact_flow(prior.system, prior.exact_flow, own);
+                          ? draft_system(integrated(prior.system, spec.integration), own, {}, added)
+                          : draft_exact_flow(prior.system, prior.exact_flow, own, added);
   Expert& expert = draft.expert;
   expert.name = name;
   for (std::size_t i = 0; i < expert.states.size(); ++i) {
     const StateKind kind = kind_of(prior.system.states[i], own);
     expert.states[i] = kind;
-    if (kind.channel >= 0)
-      expert.state_names[i] = channels[static_cast<std::size_t>(kind.channel)] +
-                              std::string(derivative_suffix(kind.derivative));
+    if (kind.channel < 0) continue;
+    std::string value = channels[static_cast<std::size_t>(kind.channel)];
+    if (!parts_of_channel(spec.parts, kind.channel).empty()) value += "_" + name;
+    expert.state_names[i] = value + std::string(derivative_suffix(kind.derivative));
   }
   return draft;
 }

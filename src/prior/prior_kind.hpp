@@ -47,6 +47,11 @@ struct PriorEntry {
   double usual_departure = 0;
 };
 
+/// Whether parts may be added to what the prior's equations say that is measured.
+constexpr bool takes_parts(PriorFamily family) {
+  return family == PriorFamily::Physical || family == PriorFamily::Written;
+}
+
 /// In the order they are listed to users.
 std::span<const PriorEntry> prior_table();
 const PriorEntry& prior_entry(PriorKind kind);

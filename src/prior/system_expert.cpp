@@ -25,9 +25,11 @@ class EquationReader {
  public:
   // `exact_flow`: where the derivatives lead over dt; empty: by integration.
   EquationReader(const System& system, const std::vector<std::string>& channels,
-                 const std::vector<std::string>& inputs,
+                 const std::vector<std::string>& inputs, int added,
                  const std::vector<Equation>& exact_flow = {})
-      : system_(system), channels_(channels), inputs_(inputs), exact_flow_(exact_flow) {}
+      : system_(system), channels_(channels), inputs_(inputs), exact_flow_(exact_flow) {
+    draft_.symbols.added = added;
+  }
 
   ExpertDraft read() {
     add_symbols();
@@ -297,18 +299,18 @@ class EquationReader {
 }  // namespace
 
 ExpertDraft draft_system(const System& system, const std::vector<std::string>& channels,
-                         const std::vector<std::string>& inputs) {
-  return EquationReader(system, channels, inputs).read();
+                         const std::vector<std::string>& inputs, int added) {
+  return EquationReader(system, channels, inputs, added).read();
 }
 
 ExpertDraft draft_exact_flow(const System& system, const std::vector<Equation>& flow,
-                             const std::vector<std::string>& channels) {
-  return EquationReader(system, channels, {}, flow).read();
+                             const std::vector<std::string>& channels, int added) {
+  return EquationReader(system, channels, {}, added, flow).read();
 }
 
 std::string undefined_at(const System& system, const std::vector<std::string>& channels,
                          const std::vector<std::string>& inputs, const SystemState& state) {
-  EquationReader reader(system, channels, inputs);
+  EquationReader reader(system, channels, inputs, 0);
   ExpertDraft draft = reader.read();
   std::vector<double> point = state.x;
   point.push_back(state.dt);

@@ -90,6 +90,7 @@ model::ModelDescription first_description(const FitContext& fit, const prior::Ex
   if (d.prior.degree > 1) {
     model::ModelDescription plain = d;
     plain.prior.departure = 0;
+    if (prior::adds_parts(plain.prior)) plain.prior.parts.clear();  // the equations depart alone
     const prior::Expert expert = model::expert_of(plain);
     plain.units = model::make_units(expert, fit.channels, d.dt);
     d.prior.frame = model::state_frame(expert, plain, fit.channels,

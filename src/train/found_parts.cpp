@@ -31,17 +31,24 @@ constexpr double kSameCycle = 1e-3;
 
 class Words {
  public:
+  // The states and the parameters of parts are the last there are, behind those of equations.
   Words(const StaticResult& fitted, const prior::DataAxes& axes)
-      : fitted_(fitted), axes_(axes) {}
+      : fitted_(fitted), axes_(axes), map_states_(model::expert_of(fitted.description).map_states) {
+    if (map_states_ == 0) return;
+    model::ModelDescription alone = fitted.description;
+    alone.prior.parts.clear();
+    state_ = map_states_;
+    parameter_ = model::expert_of(alone).parameters.size();
+  }
 
   std::string of_channel(int m) {
     const std::vector<Part> own = prior::parts_of_channel(fitted_.description.prior.parts, m);
-    std::string text;
+    std::string text = map_states_ > 0 ? prior::prior_name(fitted_.description.prior.kind) : "";
     for (const Part& part : own) text += (text.empty() ? "" : ", ") + of_part(part);
     const auto M = axes_.channels.size(), c = static_cast<std::size_t>(m);
-    const double noise =
-        std::sqrt(fitted_.R[c * (M + 1)]) * fitted_.description.units.y_scale[c];
-    return text + fmt::format("{} and noise of {:.2g}", own.size() > 1 ? "," : "", noise);
+    const double noise = std::sqrt(fitted_.R[c * (M + 1)]) * fitted_.description.units.y_scale[c];
+    const bool several = own.size() > (map_states_ > 0 ? 0 : 1);
+    return text + fmt::format("{} and noise of {:.2g}", several ? "," : "", noise);
   }
 
  private:
@@ -121,6 +128,7 @@ class Words {
 
   const StaticResult& fitted_;
   const prior::DataAxes& axes_;
+  const int map_states_;
   int state_ = 0;
   std::size_t parameter_ = 0;
 };
@@ -129,7 +137,7 @@ class Words {
 
 std::string found_text(const StaticResult& fitted, const prior::DataAxes& axes) {
   const prior::ExpertSpec& spec = fitted.description.prior;
-  if (spec.kind != prior::PriorKind::Sum) return {};
+  if (spec.kind != prior::PriorKind::Sum && !prior::adds_parts(spec)) return {};
   Words words(fitted, axes);
   std::string text;
   for (std::size_t m = 0; m < axes.channels.size(); ++m) {

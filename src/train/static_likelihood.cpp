@@ -19,11 +19,12 @@ constexpr int kSearchSteps = 32;
 // Whether the noise of two states may be correlated: that of all where there are few. In a sum,
 // that of a part's value and its derivatives, and where there are few states, that of the same part
 // and derivative in two channels, as two accelerations; the states of a season never are, nor
-// values that are only remembered.
+// values that are only remembered. States of equations may correlate with each other, not with
+// parts.
 bool may_correlate(const prior::Expert& expert, int i, int j) {
   if (i == j) return true;
   const bool few = expert.state_dim() <= kMostCorrelated;
-  if (expert.parts.empty()) return few;
+  if (expert.parts.empty() || std::max(i, j) < expert.map_states) return few;
   const prior::StateKind& a = expert.states[static_cast<std::size_t>(i)];
   const prior::StateKind& b = expert.states[static_cast<std::size_t>(j)];
   const auto apart = [](const prior::StateKind& state) {

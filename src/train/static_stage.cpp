@@ -229,13 +229,14 @@ void check_start(StaticLikelihood& likelihood, std::vector<double> x) {
 void explain_start(const StaticResult& start) {
   const model::ModelDescription& d = start.description;
   if (d.prior.kind != prior::PriorKind::System) return;
+  std::vector<double> x = start.initial_e;
+  x.resize(d.prior.system.states.size());  // without those of parts
   const std::string place = prior::undefined_at(d.prior.system, d.measured_names, d.input_names,
-                                                {start.initial_e, d.dt, d.features.u_mean});
+                                                {x, d.dt, d.features.u_mean});
   if (place.empty()) return;
   std::string state;
-  for (std::size_t n = 0; n < start.initial_e.size(); ++n)
-    state += fmt::format("{}{} = {:.4g}", n > 0 ? ", " : "", d.prior.system.states[n],
-                         start.initial_e[n]);
+  for (std::size_t n = 0; n < x.size(); ++n)
+    state += fmt::format("{}{} = {:.4g}", n > 0 ? ", " : "", d.prior.system.states[n], x[n]);
   throw NumericalError(fmt::format(
       "{}: the expression or its derivative is not finite where the states start ({}); "
       "does it divide by zero there? Let the states start elsewhere (initial), or change "
@@ -360,7 +361,8 @@ StaticResult fit_static(const model::ModelDescription& description,
   if (options.from != nullptr) begin_at(*options.from, result);
   const auto model = result.alone<double>();
   const NoiseFactor factor(noise.kind, data.meas_dim(), result.noise_floor);
-  const std::vector<StepRange> segments = segments_of(training, model->expert().longest_period, options.most_steps);
+  const std::vector<StepRange> segments =
+      segments_of(training, model->expert().longest_period, options.most_steps);
   const std::vector<double> small = small_noise(start, options.small_noise);
   StaticLikelihood likelihood(*model, factor, data, segments, team, small, {}, options.constants);
   std::vector<double> x = likelihood.start();

@@ -86,7 +86,8 @@ def lorenz(r):
                {"y1": 4.0, "y2": 6.0, "y3": 17.0})
     world.noise = [0.5, 0.5, 0.5]
     world.step = 0.02
-    world.priors = ("lorenz", "lorenz", "none", "constant-velocity")
+    world.priors = ("lorenz", "lorenz", "lorenz + memory", "lorenz; y2: level", "none",
+                    "constant-velocity")
     return world
 
 
@@ -299,7 +300,9 @@ class Case:
         idle = r.random() < 0.03
         if world.equations:
             options += world.equations
-            self.prior = "system"
+            self.prior = r.choice(("system",) * 4 + ("system + level",))
+            if self.prior != "system":
+                add("--prior", self.prior)
         else:
             self.prior = r.choice(world.priors)
             if self.prior == "linear-motion" and self.dt > 1:
@@ -310,7 +313,7 @@ class Case:
                 add("--order", r.choice((1, 3)))
             if self.prior == "none" and r.random() < 0.5:
                 add("--latent", r.choice((1, 2)))
-            if self.prior in ("lorenz", "linear-motion") and r.random() < 0.5:
+            if self.prior.startswith(("lorenz", "linear-motion")) and r.random() < 0.5:
                 flow = r.choice(("frozen", "taylor", "rk4"))
                 add("--flow", flow)
                 add(*(("--substeps", 2) if flow == "rk4" else ("--order", 3)))
@@ -390,14 +393,14 @@ class Case:
         self.horizon = r.choice((1, 5, 10))
         # Whether a trained smoother is kept is known only after the fit.
         self.method = r.choice(("auto", "auto", "linearized"))
-        curved = self.emission != "states" or "angle" in self.world.states or self.prior == "lorenz"
+        curved = self.emission != "states" or "angle" in self.world.states or self.prior.startswith("lorenz")
         self.iterations = 2 if r.random() < (0.25 if curved else 0.01) else 0
         self.score_horizon = r.choice((0, 0, 3))
         self.hide = r.random() < 0.3
         self.samples = r.random() < 0.2
         self.other_unit = r.random() < 0.01 and self.time not in ("none", "dates")
         # Other priors have no parts, and recurrent networks do not know them.
-        sums = not self.world.equations and self.prior not in ("none", "lorenz", "coordinated-turn", "linear-motion")
+        sums = self.prior not in ("none", "lorenz", "coordinated-turn", "linear-motion", "system")
         known = sums and self.filter == "recursive" and self.smoother != "recurrent"
         self.parts = r.random() < (0.5 if known else 0.02)
         self.isa = ("--isa", "portable") if r.random() < 0.25 else ()  # the one that all machines have

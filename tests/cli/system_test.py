@@ -296,6 +296,28 @@ class Mistakes(SystemTest):
                         "is not finite where the states start (angle = ", "rate = 0); does it divide by "
                         "zero there?"])
 
+    def test_parts_are_added_to_equations(self):
+        self.write(self.changed(("hidden = 0", 'hidden = 0\nprior = "system + memory(2)"')))
+        said = self.succeed("fit", "fit.toml")
+        self.assertIn("static model (system + memory(2)): loss ", said)
+        self.assertIn("found: system, variations that last ", said)
+        shown = self.succeed("info", "model.kalmia")
+        self.assertIn("    y1: memory, 40 steps\n", shown)
+        header = self.succeed("smooth", "model.kalmia", "swing.csv", "--parts").splitlines()[0]
+        self.assertEqual([name for name in header.split(",") if not name.endswith("_std")],
+                         ["t", "y1", "angle", "rate", "y1_memory", "y1:system", "y1:memory"])
+        self.succeed("fit", "swing.csv", *OPTIONS, "--prior", "system + memory(2)", "-o",
+                     "other.kalmia")
+        self.assertEqual((self.folder / "model.kalmia").read_bytes(),
+                         (self.folder / "other.kalmia").read_bytes())
+        # A file's equations stay where an option adds parts to them.
+        self.succeed("fit", "fit.toml", "--prior", "system; y1: level", "-o", "level.kalmia")
+        self.assertIn("y1: level\n", self.succeed("info", "level.kalmia"))
+        self.fail_with(2, ["fit", "fit.toml", "--prior", "system + levl"],
+                       ['--prior: part "levl", but a part must be level'])
+        self.fail_with(2, ["fit", "fit.toml", "--prior", "lorenz + level", "--parameter", "damping=0.1"],
+                       ['add parts to the equations: --prior "system + level"'])
+
     def test_contradictions(self):
         self.refuse([("hidden = 0", "prior = 'lorenz'")], "prior",
                     'model.prior = "lorenz", but the file has equations in [system]')

@@ -102,9 +102,10 @@ TEST(PartRows, WhatNoStateHoldsIsTheMeanAsWell) {
 }
 
 TEST(PartRows, OtherModelsAreRefused) {
-  EXPECT_EQ(parts_refusal(test::lorenz_case()),
-            "parts: the model's prior is lorenz, but it must be a sum of parts, as trend + "
-            "season(24) is, or a motion of each channel, as constant-velocity is");
+  EXPECT_EQ(
+      parts_refusal(test::lorenz_case()),
+      "parts: the model's prior is lorenz, but it must be a sum of parts, as trend + "
+      "season(24) or lorenz + level is, or a motion of each channel, as constant-velocity is");
   EXPECT_NE(parts_refusal(test::pendulum_case()).find("prior is system"), std::string::npos);
   model::ModelDescription d = test::motion_description(1);
   d.head = heads::HeadKind::Direct;
@@ -183,6 +184,90 @@ TEST(PartRows, MomentsAreThoseOfTheJointPosterior) {
             << k << " " << p;
         EXPECT_NEAR(of.covariance[k * 49 + (2 + p) * 8], variance, 1e-5 * variance)
             << k << " " << p;
+      }
+  }
+}
+
+// In the model's units, with a step as the unit of time: x, v, then "north: memory + trend", then
+// "east: level".
+Matrix spring_flow() {
+  Matrix A = Matrix::Zero(6, 6);
+  A.topLeftCorner(2, 2) = 0.5 * Matrix{{0, 1}, {-4, -0.5}};
+  A(2, 2) = -0.25;
+  A(3, 4) = 1;
+  return A;
+}
+
+// What equations add comes first; it is a combination of their states.
+TEST(PartRows, BesideEquationsMomentsAreThoseOfTheJointPosterior) {
+  const test::LearnedCase made = test::spring_case("north: memory(4) + trend; east: level");
+  const Dataset data = test::motion_data(2, {25, 9}, 14, 0.3);
+  const Model model = test::public_model(made);
+  const Listing listing(model, {.parts = true});
+  ASSERT_EQ(listing.names(),
+            (RowNames{"north", "east", "x", "v", "north_memory", "north_trend", "north_trend_rate",
+                      "east_level", "north:system", "north:memory", "north:trend", "east:system",
+                      "east:level"}));
+  const Estimates found = listing.of(model.smooth(data, 1));
+  // The states behind the channels, in the user's units: the trend's rate is by time.
+  Matrix rows = Matrix::Zero(11, 6);
+  rows.topRows(6).setIdentity();
+  rows(4, 4) = 2;
+  rows(6, 0) = rows(7, 2) = rows(8, 3) = rows(9, 0) = rows(10, 5) = 1;
+  rows(9, 1) = -2;
+  const Matrix A = spring_flow();
+  reference::DenseSystem s;
+  s.F = A.exp();
+  s.e = Vector::Zero(6);
+  s.Q = reference::flow_noise(A, test::whole_covariance(6, 32), 1);
+  s.H = Matrix::Zero(2, 6);
+  s.H(0, 0) = s.H(0, 2) = s.H(0, 3) = s.H(1, 0) = s.H(1, 5) = 1;
+  s.H(1, 1) = -2;
+  s.R = Eigen::Map<const Matrix>(made.R.data(), 2, 2);
+  s.initial.mean.resize(6);
+  for (int n = 0; n < 6; ++n) s.initial.mean(n) = 5 * n - 3;
+  s.initial.cov = test::whole_covariance(6, 128);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::vector<Vector> y = test::vectors(data.series[i].y, 2);
+    const std::vector<reference::Gaussian> dense = reference::joint_smoothed(s, y);
+    for (std::size_t k = 0; k < y.size(); ++k)
+      for (Eigen::Index p = 0; p < 11; ++p) {
+        const Vector row = rows.row(p);
+        const double variance = row.dot(dense[k].cov * row);
+        const auto at = static_cast<std::size_t>(2 + p);
+        EXPECT_NEAR(found.series[i].mean[k * 13 + at], row.dot(dense[k].mean),
+                    1e-4 * std::sqrt(variance))
+            << k << " " << p;
+        EXPECT_NEAR(found.series[i].covariance[k * 169 + at * 14], variance, 1e-5 * variance)
+            << k << " " << p;
+      }
+  }
+}
+
+// Of a measurement that is no linear function, too: what is measured less the parts.
+TEST(PartRows, BesideEquationsTheyAddUpToTheChannel) {
+  const test::LearnedCase made = test::spring_case("memory(4) + season(6, 2)", false);
+  const Dataset data = test::motion_data(2, {30, 12}, 5, 0.3);
+  const Model model = test::public_model(made);
+  const Listing listing(model, {.parts = true});
+  const std::size_t K = listing.names().size();
+  ASSERT_EQ(K, 2u + 12 + 6);
+  for (const Estimates& states :
+       {model.filter(data, 1), model.smooth(data, 1), model.forecast(data, 6, 1)}) {
+    const Estimates found = listing.of(states);
+    for (const StateEstimates& each : found.series)
+      for (std::size_t k = 0; k < static_cast<std::size_t>(each.steps); ++k) {
+        const double* mean = each.mean.data() + k * K;
+        const double x = mean[2];
+        EXPECT_NEAR(mean[14], x + x * x * x / 1000, 1e-9 * (1 + std::abs(mean[14])));
+        EXPECT_NEAR(mean[17], x - 2 * mean[3], 1e-9 * (1 + std::abs(mean[17])));
+        for (std::size_t m = 0; m < 2; ++m)
+          EXPECT_NEAR(mean[14 + 3 * m] + mean[15 + 3 * m] + mean[16 + 3 * m], mean[m],
+                      1e-12 * (100 + std::abs(mean[m])));
+        // Without the covariance that parts share with x: that of h(x) alone.
+        const double slope = 1 + 3 * x * x / 1000;
+        const double variance = slope * slope * each.covariance[k * K * K + 2 * (K + 1)];
+        EXPECT_NEAR(each.covariance[k * K * K + 14 * (K + 1)], variance, 1e-9 * variance);
       }
   }
 }

@@ -105,6 +105,13 @@ TEST(ExpertJson, RoundTrip) {
   expect_same(spec, again(spec));
 }
 
+TEST(ExpertJson, PartsThatAreAddedToEquations) {
+  prior::ExpertSpec spec;
+  spec.kind = prior::PriorKind::Lorenz;
+  spec.parts = {{prior::PartKind::Season, 24, 2, 1}, {prior::PartKind::Level, 0, 0, 0}};
+  expect_same(spec, again(spec));
+}
+
 // The keys of model files stay, whatever the fields are called.
 TEST(ExpertJson, KeysAreThoseOfOlderFiles) {
   const std::string lorenz = R"({"name":"lorenz","flow":"rk4","order":3,"substeps":4})";

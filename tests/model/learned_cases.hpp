@@ -124,6 +124,24 @@ inline LearnedCase sum_case(const std::string& parts, int channels) {
   return static_case(d);
 }
 
+/// A driven mass on a spring, x'' = -4 x - damping x', whose two channels measure it in two ways,
+/// with parts added to both; what one channel measures is linear or not. Its time is half a step's.
+inline LearnedCase spring_case(const std::string& parts, bool linear = true) {
+  model::ModelDescription d = motion_description(2);
+  d.prior = equations({});
+  System& system = d.prior.system;
+  system.states = {"x", "v"};
+  system.parameters = {{"damping", 0.5, true, 0}};
+  system.ode = {{"x", "v"}, {"v", "-4*x - damping*v"}};
+  system.measure = {{"north", linear ? "x" : "x + x^3 / 1000"}, {"east", "x - 2*v"}};
+  system.initial = {{"x", 0, 30}, {"v", 0, 60}};
+  system.integration.substeps = 16;
+  d.prior.parts = prior::parts_in_steps(prior::parse_sum(parts).parts,
+                                        {.channels = d.measured_names}, prior::Alone::No);
+  d.units = model::make_units(model::expert_of(d), std::vector<model::ChannelStatistics>(2), d.dt);
+  return static_case(d);
+}
+
 /// L L' of whole_triangle.
 inline reference::Matrix whole_covariance(int N, double diagonal) {
   const std::vector<double> packed = whole_triangle(N, diagonal);

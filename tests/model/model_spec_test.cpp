@@ -105,6 +105,29 @@ TEST(ModelSpec, PriorsAreNamedAutomaticOrWritten) {
   EXPECT_TRUE(parsed(options).expert(PriorKind::None).system.empty());
 }
 
+TEST(ModelSpec, PartsAreAddedToEquations) {
+  ModelOptions options;
+  options.prior = "lorenz + memory(3)";
+  ModelSpec spec = parsed(options);
+  EXPECT_TRUE(spec.is_prior(PriorKind::Lorenz));
+  ASSERT_EQ(spec.written_parts().size(), 1u);
+  EXPECT_EQ(spec.written_parts()[0].part.kind, prior::PartKind::Memory);
+  EXPECT_FALSE(any_step(spec.prior));
+  options.prior = "system; y: season(24 h)";
+  options.system = decay();
+  spec = parsed(options);
+  EXPECT_EQ(std::get<WrittenPrior>(spec.prior).system.states, std::vector<std::string>{"x"});
+  ASSERT_EQ(spec.written_parts().size(), 1u);
+  EXPECT_EQ(spec.written_parts()[0].channel, "y");
+  options.prior = "lorenz + memry";
+  EXPECT_EQ(violations_of(options)[0].find("model.prior: part \"memry\", but a part must be "), 0u);
+  EXPECT_TRUE(takes_equations("system"));
+  EXPECT_TRUE(takes_equations(" system; y: level"));
+  EXPECT_TRUE(takes_equations("system + leevel"));
+  for (const char* other : {"lorenz + level", "auto", "system: level", "level + system", "sys"})
+    EXPECT_FALSE(takes_equations(other)) << other;
+}
+
 TEST(ModelSpec, WhatIsNoNameMayBeASum) {
   ModelOptions options;
   options.prior = "north: trend + season(24 h, 2); ar(3)";

@@ -111,5 +111,23 @@ TEST(StateFrame, PartsOfASumAreNotMixed) {
   EXPECT_FALSE(mixed(3, 2));
 }
 
+// A part that is added to equations begins narrower, with less noise, and without the mean.
+TEST(StateSize, OfPartsThatAreAddedToEquations) {
+  prior::ExpertSpec spec = two_states();
+  spec.parts = {{prior::PartKind::Trend}};
+  const Case c(pairs(false), spec);
+  ASSERT_EQ(c.expert.state_names, (std::vector<std::string>{"a", "b", "a_trend", "a_trend_rate",
+                                                            "b_trend", "b_trend_rate"}));
+  const StateSize map = state_size(c.expert, 0, c.description, c.channels);
+  const StateSize part = state_size(c.expert, 2, c.description, c.channels);
+  EXPECT_NEAR(map.mean, 10, 0.2);
+  EXPECT_EQ(part.mean, 0);
+  EXPECT_NEAR(part.width, map.width / 3, 1e-12);
+  EXPECT_NEAR(part.step, map.step / 10, 1e-12);
+  // Their rates are by step inside, and by time for users: a step is half a unit of time.
+  EXPECT_EQ(c.description.units.x_scale, (std::vector<double>{1, 1, 1, 2, 1, 2}));
+  EXPECT_EQ(c.description.units.x_offset, std::vector<double>(6));
+}
+
 }  // namespace
 }  // namespace kalmia::model

@@ -7,6 +7,7 @@
 #include <unsupported/Eigen/MatrixFunctions>
 #include <vector>
 
+#include "kalmia/error.hpp"
 #include "prior/prior_cases.hpp"
 #include "support/expert_spec.hpp"
 #include "support/gradient_check.hpp"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kalmia/error.hpp"
+#include "prior/expert.hpp"
 
 namespace kalmia::prior {
 namespace {
@@ -19,7 +20,7 @@ const DataAxes kHours{.channels = {"load"}, .step = 3600, .dates = true};
 const DataAxes kWeeks{.channels = {"co2"}, .step = 7 * kDay, .dates = true};
 
 std::vector<Part> parts_read(const std::string& text, const DataAxes& axes) {
-  return parts_in_steps(parse_parts(text), axes);
+  return parts_in_steps(parse_sum(text).parts, axes);
 }
 
 // What is said against a text.
@@ -219,6 +220,56 @@ TEST(PartsText, WrongChannelsAreRefused) {
             "prior: parts without a column's name are for columns that have none of their own, "
             "but all have some; leave them out");
   EXPECT_NE(text_refusal("level + ar(43)", kRows).find("has 132 states"), std::string::npos);
+}
+
+TEST(PartsText, EquationsComeFirst) {
+  EXPECT_EQ(parse_sum("lorenz + memory(3)").map, PriorKind::Lorenz);
+  EXPECT_EQ(parse_sum(" system ; up: level").map, PriorKind::System);
+  EXPECT_TRUE(parse_sum("system").parts.empty());
+  // A column of that name.
+  EXPECT_EQ(parse_sum("lorenz: level; trend").map, std::nullopt);
+  EXPECT_EQ(parse_sum("\"lorenz\": level").parts[0].channel, "lorenz");
+  const auto added = [](const std::string& text) {
+    return parts_in_steps(parse_sum(text).parts, kRows, Alone::No);
+  };
+  EXPECT_EQ(added("lorenz + memory(3) + level"),
+            (std::vector<Part>{{PartKind::Memory, 3}, {PartKind::Level}}));
+  EXPECT_EQ(added("lorenz; east: level"), (std::vector<Part>{{PartKind::Level, 0, 0, 1}}));
+  EXPECT_EQ(added("lorenz + level; east: memory"), (std::vector<Part>{{PartKind::Level, 0, 0, 0},
+                                                                      {PartKind::Memory, 0, 0, 1},
+                                                                      {PartKind::Level, 0, 0, 2}}));
+  // As it is written after it was read.
+  for (const char* text : {"lorenz", "lorenz + memory(3) + level", "lorenz; east: level",
+                           "lorenz; north: season(24, 3); up: memory",
+                           "lorenz; north: level; east: ar(3); up: trend"}) {
+    ExpertSpec spec;
+    spec.kind = PriorKind::Lorenz;
+    spec.parts = added(text);
+    EXPECT_EQ(prior_text(spec, kRows), text);
+  }
+}
+
+TEST(PartsText, WrongSumsWithEquationsAreRefused) {
+  const auto refused = [](const std::string& text) {
+    try {
+      parts_in_steps(parse_sum(text).parts, kRows, Alone::No);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused("level + lorenz"),
+            "prior: part \"lorenz\", but equations come first: lorenz + level");
+  EXPECT_EQ(refused("lorenz + system"),
+            "prior: part \"system\", but equations come first: system + level");
+  EXPECT_EQ(refused("lorenz +"),
+            "prior: a part is missing beside a sign; write them, as in \"trend + season(24)\"");
+  EXPECT_EQ(refused("lorenz; level"),
+            "prior: two groups of parts name no channel; join them with +, or name the channel of "
+            "one, as in \"north: trend; level\"");
+  EXPECT_EQ(refused("lorenz; west: level"),
+            "prior: channel west, but the measured columns are north, east, up");
+  EXPECT_EQ(refused("none + level").find("prior: part \"none\", but a part must be level"), 0u);
 }
 
 TEST(PartsText, WhatIsMeantAsParts) {

@@ -27,7 +27,7 @@ inline prior::ExpertSpec named(const std::string& name, int order = 0, const std
 inline prior::ExpertSpec sum_of_parts(const std::string& text,
                                       const std::vector<std::string>& channels) {
   prior::ExpertSpec spec = named("sum");
-  spec.parts = prior::parts_in_steps(prior::parse_parts(text), {.channels = channels});
+  spec.parts = prior::parts_in_steps(prior::parse_sum(text).parts, {.channels = channels});
   return spec;
 }
 

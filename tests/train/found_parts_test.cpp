@@ -27,7 +27,7 @@ StaticResult learned(const std::string& text, const std::vector<double>& theta,
   model::ModelDescription& description = fitted.description;
   description.measured_names = axes.channels;
   description.prior = test::named("sum");
-  description.prior.parts = prior::parts_in_steps(prior::parse_parts(text), axes);
+  description.prior.parts = prior::parts_in_steps(prior::parse_sum(text).parts, axes);
   description.theta = theta;
   const prior::Expert expert = model::expert_of(description);
   const auto N = static_cast<std::size_t>(expert.state_dim());
@@ -126,6 +126,27 @@ TEST(FoundParts, ChannelsHaveTheirOwn) {
   EXPECT_EQ(found("north: trend + memory; level", {0.05}, two),
             "north: a trend, variations that last 20, and noise of 0.42; up\\n: a level that "
             "wanders and noise of 0.84");
+}
+
+// Those of parts come behind the constants and the states of the equations.
+TEST(FoundParts, BesideEquationsTheirNameComesFirst) {
+  const prior::DataAxes two = rows({"a", "b"});
+  StaticResult fitted;
+  model::ModelDescription& d = fitted.description;
+  d.measured_names = two.channels;
+  d.prior = test::named("linear-motion");
+  d.prior.departure = 0.01;
+  const std::size_t constants = model::expert_of(d).parameters.size();
+  ASSERT_GT(constants, 0u);
+  d.prior.parts =
+      prior::parts_in_steps(prior::parse_sum("a: trend + memory").parts, two, prior::Alone::No);
+  d.theta.assign(constants, 0.5);
+  d.theta.push_back(0.05);
+  d.units = {{2, 2}, {0, 0}, std::vector<double>(9, 1), std::vector<double>(9, 0)};
+  fitted.R = {0.21 * 0.21, 0, 0, 0.42 * 0.42};
+  EXPECT_EQ(found_text(fitted, two),
+            "a: linear-motion, a trend, variations that last 20, and noise of 0.42; b: "
+            "linear-motion and noise of 0.84");
 }
 
 TEST(FoundParts, OtherPriorsHaveNone) {
