@@ -326,6 +326,9 @@ def fits():
         yield fitted(f"latent-{latent}", "four.csv",
                      f"--prior none --latent {latent} --noise 0.5 {NETWORKS}", y2)
     yield fitted("departure", "plane.csv", f"{velocity} --departure 0.05", y2)
+    for name, prior in (("all", "lorenz + memory(5)"), ("one", "lorenz; y2: level")):
+        yield fitted(f"lorenz-parts-{name}", "lorenz.csv",
+                     f"--prior '{prior}' --flow rk4 --noise 0.5 {NETWORKS}", y3, curved=True)
     for degree in (2, 3):
         yield fitted(f"departure-degree-{degree}", "lorenz.csv",
                      f"--prior lorenz --departure-degree {degree} {STATIC}", y3, curved=True)
@@ -412,6 +415,8 @@ def fits():
     poor = f"--parameter 'gravity = 2' --parameter 'cubic = 0.2' {NETWORKS}"
     yield fitted("pushed", "pushed.toml", poor, "y1 y2 u", **inputs)
     yield fitted("pushed-static", "pushed.toml", STATIC, "y1 y2 u", **inputs)
+    yield fitted("pushed-parts", "pushed.toml", f"--prior 'system; y1: memory(9)' {STATIC}", "y1 y2 u",
+                 **inputs)
     yield fitted("pushed-recursive", "pushed.toml",
                  f"{poor} --encoder lstm --smoother recursive --keep-smoother", "y1 y2 u", **inputs)
     for name, smoother in (("networks", ""), ("fused", "--smoother fused --keep-smoother"),

@@ -5,6 +5,7 @@
 
 #include "kalmia/error.hpp"
 #include "model/state_size.hpp"
+#include "train/yule_walker.hpp"
 
 namespace kalmia::train {
 
@@ -104,6 +105,7 @@ model::ModelDescription first_description(const FitContext& fit, const prior::Ex
                       "recursive");
   d.units = model::make_units(expert, fit.channels, d.dt);
   d.features = model::make_features(expert, fit.channels, fit.data.drive(), d.units);
+  if (!(prior.departure > 0)) d.theta = starting_constants(prior, expert, data);
   return d;
 }
 

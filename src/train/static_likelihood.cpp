@@ -62,15 +62,139 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
         (constants == Constants::Learned || std::isfinite(parameters[i].prior_std)))
       theta_.push_back({i, BoundedVariable(parameters[i], model.theta()[i]), parameters[i].value,
                         parameters[i].prior_std});
+  gradient_.resize(static_cast<std::size_t>(architecture.parameters.size()));
+  d_R_.resize(static_cast<std::size_t>(data.meas_dim() * data.meas_dim()));
+  d_theta_.resize(parameters.size());
+  entries_ = constant_entries(data, !weighted.empty());
+  if (!entries_.empty()) {
+    prepare_constant(data, segments, team);
+    return;
+  }
   fill(data, segments, weighted);
   heads::StateModel<double> window = model.window();
   if (!weighted.empty()) window.robust = nullptr;
   window.steady = true;
   engine_ = std::make_unique<engine::BatchEngine<heads::StateGroup<double>>>(
       window, team, groups_[0].steps, groups_[0].lanes, true);
-  gradient_.resize(static_cast<std::size_t>(architecture.parameters.size()));
-  d_R_.resize(static_cast<std::size_t>(data.meas_dim() * data.meas_dim()));
-  d_theta_.resize(parameters.size());
+}
+
+std::vector<kalman::MatrixEntry> StaticLikelihood::constant_entries(const ScaledData& data,
+                                                                    bool weighted) const {
+  const model::ModelDescription& d = model_.description();
+  const std::vector<prior::ChannelPart> parts = prior::channel_parts(d.prior, model_.meas_dim());
+  const bool regressive = std::ranges::any_of(
+      parts, [](const prior::ChannelPart& each) { return each.part.kind == prior::PartKind::Ar; });
+  if (!regressive || model_.expert().map_states > 0 || d.prior.departure > 0 || d.tails > 0 ||
+      !model_.is_static() || data.irregular() || data.weighted() || weighted ||
+      !noise_.independent())
+    return {};
+  const std::size_t M = static_cast<std::size_t>(model_.meas_dim());
+  for (std::size_t i = 0; i < M * M; ++i)
+    if (i % (M + 1) != 0 && model_.emission().R()[i] != 0) return {};
+  std::vector<kalman::MatrixEntry> entries;
+  for (const prior::ChannelPart& each : parts) {
+    const int size = prior::part_states(each.part);
+    const bool shifts = each.part.kind == prior::PartKind::Ar;
+    for (int i = 0; i < size; ++i)
+      for (int j = 0; j < size; ++j)
+        if (!shifts || i == 0 || j == i - 1) entries.push_back({each.begin + i, each.begin + j});
+  }
+  return entries;
+}
+
+void StaticLikelihood::prepare_constant(const ScaledData& data,
+                                        const std::vector<StepRange>& segments, ThreadTeam& team) {
+  std::vector<kalman::MeasuredSteps> series;
+  for (const StepRange& segment : segments) {
+    measured_.add(data.measured(segment));
+    series.push_back({data.view(segment).y, segment.steps()});
+  }
+  constant_ = std::make_unique<kalman::ConstantLikelihood>(model_.state_dim(), model_.meas_dim(),
+                                                           entries_, series, team);
+}
+
+namespace {
+
+// L (N x N) of its packed entries, whose diagonal goes through the softplus.
+std::vector<double> factor_of(std::span<const double> packed, int N) {
+  std::vector<double> L(static_cast<std::size_t>(N * N));
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j <= i; ++j) {
+      const double entry = packed[static_cast<std::size_t>(lanes::triangle_index(i, j))];
+      L[static_cast<std::size_t>(i * N + j)] = i == j ? nn::softplus(entry) : entry;
+    }
+  return L;
+}
+
+// L L'.
+std::vector<double> gram_of(const std::vector<double>& L, int N) {
+  std::vector<double> Q(L.size());
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      for (int k = 0; k <= std::min(i, j); ++k)
+        Q[static_cast<std::size_t>(i * N + j)] +=
+            L[static_cast<std::size_t>(i * N + k)] * L[static_cast<std::size_t>(j * N + k)];
+  return Q;
+}
+
+}  // namespace
+
+double StaticLikelihood::constant_gradient(double scale) {
+  constexpr int kLanes = lanes::kLineLanes<double>;
+  const int N = model_.state_dim(), M = model_.meas_dim();
+  const auto triangle = static_cast<std::size_t>(lanes::triangle_size(N));
+  const heads::Architecture& architecture = model_.architecture();
+  const std::span<const double> parameters = model_.parameters();
+  const auto L_begin =
+      static_cast<std::size_t>(architecture.decoder.bias.back() + architecture.L_row());
+  const std::vector<double> L = factor_of(parameters.subspan(L_begin, triangle), N);
+  const std::vector<double> L0 =
+      factor_of(parameters.subspan(static_cast<std::size_t>(architecture.initial_L), triangle), N);
+  const std::span<const double> x0 = parameters.subspan(
+      static_cast<std::size_t>(architecture.initial_e), static_cast<std::size_t>(N));
+
+  // The map is the same wherever the state is.
+  const heads::StateModel<double> window = model_.window();
+  const kalman::TransitionMap& map = *window.map;
+  const auto lines = [](int count) {
+    return Buffer<double>(static_cast<std::size_t>(count * kLanes));
+  };
+  Buffer<double> x = lines(N), dt = lines(1), u = lines(std::max(1, map.input_dim())),
+                 F = lines(N * N), e = lines(N), scratch(map.scratch_size());
+  std::ranges::fill(dt.span(), window.dt);
+  const kalman::MapPoint at{x.data(), dt.data(), u.data(), window.theta};
+  map.forward(at, F.data(), e.data(), scratch.data());
+  kalman::ConstantSystem system;
+  for (int i = 0; i < N * N; ++i) system.F.push_back(F[static_cast<std::size_t>(i * kLanes)]);
+  system.Q = gram_of(L, N);
+  system.H = model_.expert().H;
+  for (int m = 0; m < M; ++m)
+    system.R.push_back(model_.emission().R()[static_cast<std::size_t>(m * (M + 1))]);
+  system.x0.assign(x0.begin(), x0.end());
+  system.P0 = gram_of(L0, N);
+  const kalman::ConstantLoss loss = (*constant_)(system);
+
+  // d_L = 2 d_Q L, through the softplus on the diagonal.
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j <= i; ++j) {
+      double d_L = 0;
+      for (int k = j; k < N; ++k)
+        d_L += 2 * loss.d_Q[static_cast<std::size_t>(i * N + k)] *
+               L[static_cast<std::size_t>(k * N + j)];
+      gradient_[L_begin + static_cast<std::size_t>(lanes::triangle_index(i, j))] =
+          scale * d_L * (i == j ? 1 - std::exp(-L[static_cast<std::size_t>(i * N + i)]) : 1);
+    }
+  std::ranges::fill(d_R_, 0.0);
+  for (int m = 0; m < M; ++m)
+    d_R_[static_cast<std::size_t>(m * (M + 1))] = scale * loss.d_R[static_cast<std::size_t>(m)];
+  Buffer<double> d_F = lines(N * N), d_e = lines(N), d_x = lines(N),
+                 d_theta = lines(std::max(1, map.parameter_count()));
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    d_F[static_cast<std::size_t>((entries_[i].row * N + entries_[i].col) * kLanes)] =
+        scale * loss.d_F[i];
+  map.backward(at, d_F.data(), d_e.data(), d_x.data(), d_theta.data(), scratch.data());
+  for (std::size_t i = 0; i < d_theta_.size(); ++i) d_theta_[i] = d_theta[i * kLanes];
+  return scale * loss.nll;
 }
 
 void StaticLikelihood::fill(const ScaledData& data, const std::vector<StepRange>& segments,
@@ -145,9 +269,15 @@ double StaticLikelihood::operator()(std::span<const double> variables, std::span
     return nowhere;  // an R that is no covariance, or a parameter that is no number
   }
   const double scale = 0.5 / measured_.values;
-  const engine::BatchResult result = engine_->gradient(groups_, scale, gradient_, d_R_, d_theta_);
-  if (result.failed_lanes > 0) return nowhere;
-  double value = scale * result.nll;
+  double value = 0;
+  if (constant_) {
+    value = constant_gradient(scale);
+    if (!std::isfinite(value)) return nowhere;
+  } else {
+    const engine::BatchResult result = engine_->gradient(groups_, scale, gradient_, d_R_, d_theta_);
+    if (result.failed_lanes > 0) return nowhere;
+    value = scale * result.nll;
+  }
   for (std::size_t i = 0; i < L_.size(); ++i) gradient[i] = gradient_[L_[i]];
   for (std::size_t n = 0; n < diagonal_.size(); ++n) {
     const double width = nn::softplus(variables[diagonal_[n]]);

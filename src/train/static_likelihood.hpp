@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/batch.hpp"
+#include "kalman/constant_system.hpp"
 #include "train/training_data.hpp"
 #include "train/variables.hpp"
 
@@ -34,6 +35,9 @@ enum class Constants { Learned, Held };
 /// count, 32 at most: a filter that starts far from the state linearises there, and takes a while
 /// to find it. Measured on a double pendulum (positions to a hundredth of its length) in segments
 /// of 512 steps: their starts were nine tenths of the loss, and the search served them alone.
+///
+/// Autoregressions, alone and in sums, with independent noise and steps of one length are computed by
+/// kalman::ConstantLikelihood: the same likelihood, at a cost that grows with the square of the lags.
 class StaticLikelihood {
  public:
   /// `model`: static, in double; it is given the variables' values. `weighted`: the segments with
@@ -63,6 +67,12 @@ class StaticLikelihood {
     BoundedVariable variable;
     double centre = 0, prior_std = 0;
   };
+  /// The entries of F that can differ from zero, of what ConstantLikelihood is for; else none.
+  std::vector<kalman::MatrixEntry> constant_entries(const ScaledData& data, bool weighted) const;
+  void prepare_constant(const ScaledData& data, const std::vector<StepRange>& segments,
+                        ThreadTeam& team);
+  /// As BatchEngine::gradient.
+  double constant_gradient(double scale);
   void fill(const ScaledData& data, const std::vector<StepRange>& segments,
             std::span<const infer::SeriesView> weighted);
 
@@ -74,6 +84,8 @@ class StaticLikelihood {
   std::vector<LearnedParameter> theta_;
   std::vector<heads::StateGroup<double>> groups_;
   std::unique_ptr<engine::BatchEngine<heads::StateGroup<double>>> engine_;
+  std::vector<kalman::MatrixEntry> entries_;
+  std::unique_ptr<kalman::ConstantLikelihood> constant_;  // in place of the engine
   std::vector<double> gradient_, d_R_, d_theta_;
   Measured measured_;
 };

@@ -50,6 +50,8 @@ class NoiseFactor {
   std::vector<double> start(std::span<const double> R) const;
   /// R (M x M).
   std::vector<double> value(std::span<const double> variables) const;
+  /// Whether channels have noise of their own.
+  bool independent() const { return !full_; }
   /// Moves variables that hold R at its floor to where R is one and a half times that. Returns
   /// whether there were any.
   bool leave_floor(std::span<double> variables) const;

@@ -300,8 +300,10 @@ class Case:
         idle = r.random() < 0.03
         if world.equations:
             options += world.equations
-            self.prior = r.choice(("system",) * 4 + ("system + level",))
-            if self.prior != "system":
+            self.prior = "system"
+            # Where a column has the name of a state that it no longer measures alone, its truth is refused.
+            if r.random() < 0.2 and all(name not in world.states for name, _, _ in world.columns):
+                self.prior = "system + level"
                 add("--prior", self.prior)
         else:
             self.prior = r.choice(world.priors)

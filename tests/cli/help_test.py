@@ -63,7 +63,7 @@ class EachCommand(ProgramTest):
         text = re.sub(r"\s+", " ", self.succeed("fit", "--help"))
         for part in ("; in 2..4096 [32]", "; above 0 and at most 0.5 [0.15]", "; in 1..64 [1]",
                      "what reads the measurements: gru (the paper's) | lstm | conv (",
-                     "trend + season(24 h): auto (", " | constant-velocity | ", " | system (your own equations) [auto]",
+                     "season(24 h) or lorenz + level: auto (", " | constant-velocity | ", " | system (your own equations) [auto]",
                      "tails of the noise: auto (", " | gaussian | learn (", "0.25,0.1;0.1,0.3 (a covariance by rows) [auto]",
                      "to the map of a step: frozen (", "smoothed: linearized (", "put out: recursive ("):
             self.assertIn(part, text)

@@ -239,7 +239,7 @@ TEST(StepAccuracy, CovariancesStayDefiniteOverLongStepsAndSharpMeasurements) {
 
 // Runs `body` with each instruction set.
 template <typename Body>
-void for_each_isa(Body body) {
+void on_every_isa(Body body) {
   for (const lanes::Isa isa : lanes::available_isas()) {
     lanes::force_isa(isa);
     SCOPED_TRACE(lanes::isa_name(isa));
@@ -270,7 +270,7 @@ void check_predict_adjoint() {
   }
 }
 
-TEST(StepAdjoint, PredictMatchesCentralDifferences) { for_each_isa(check_predict_adjoint); }
+TEST(StepAdjoint, PredictMatchesCentralDifferences) { on_every_isa(check_predict_adjoint); }
 
 // The adjoint of R is checked through a perturbed Emission, the same in all lanes.
 void check_update_adjoint() {
@@ -310,7 +310,7 @@ void check_update_adjoint() {
   }
 }
 
-TEST(StepAdjoint, UpdateMatchesCentralDifferences) { for_each_isa(check_update_adjoint); }
+TEST(StepAdjoint, UpdateMatchesCentralDifferences) { on_every_isa(check_update_adjoint); }
 
 }  // namespace
 }  // namespace kalmia::test

@@ -179,6 +179,69 @@ TEST(StaticLikelihood, IsTheFiltersLikelihoodAndThePull) {
   EXPECT_GT(std::abs(there - start), 1e-3);
 }
 
+// Two channels that go about 3 and -1; some values are missing.
+Dataset regressive_channels(int channels) {
+  RandomStream random(167, "autoregressions");
+  Dataset data;
+  data.y_names = {"a", "b"};
+  data.y_names.resize(static_cast<std::size_t>(channels));
+  for (int s = 0; s < 3; ++s) {
+    Series& series = data.series.emplace_back();
+    series.steps = 90 - 20 * s;
+    double x = 0, v = 0;
+    for (int k = 0; k < series.steps; ++k) {
+      v = 0.6 * v - 0.2 * x + random.normal();
+      x = 0.9 * x + v;
+      for (int m = 0; m < channels; ++m)
+        series.y.push_back(
+            random.uniform() < 0.1 ? kMissing : (m == 0 ? 3 + x : -1 + v) + 0.3 * random.normal());
+    }
+  }
+  return data;
+}
+
+// Autoregressions are computed on their own: the same as by the filter of inference, with an exact
+// gradient.
+TEST(StaticLikelihood, OfAutoregressions) {
+  const Dataset data = regressive_channels(2);
+  for (const char* text : {"ar(4)", "a: ar(3) + season(7, 2); b: trend + ar(2) + memory"}) {
+    SCOPED_TRACE(text);
+    Likelihood l(data, test::sum_of_parts(text, data.y_names), Kind::LearnDiagonal);
+    RandomStream random(168, "variables");
+    for (double& v : l.variables) v += 0.05 * random.normal();
+    ASSERT_TRUE(std::isfinite(l.value()));
+    const std::vector<double> gradient = l.gradient;
+    for (const double g : gradient) EXPECT_NE(g, 0);
+    const auto part = [&](const char* name, int from, int end) {
+      const auto at = static_cast<std::size_t>(from), count = static_cast<std::size_t>(end - from);
+      return test::GradientVariable{name, std::span(l.variables).subspan(at, count),
+                                    std::span(gradient).subspan(at, count)};
+    };
+    const int theta = static_cast<int>(l.model->theta().size());
+    const int noise = l.likelihood.noise_begin(), all = l.likelihood.size();
+    test::check_gradient([&] { return l.value(); },
+                         {part("L", 0, noise - theta), part("theta", noise - theta, noise),
+                          part("noise", noise, all)},
+                         169);
+    std::vector<HeldOut> everything;
+    for (const StepRange& each : l.c.everything()) everything.push_back({each, 0});
+    const double loss = l.likelihood.loss(l.value());
+    EXPECT_NEAR(loss, held_out_loss(*l.model, l.c.scaled, everything, l.team), 1e-10);
+  }
+}
+
+// Full noise of one channel is the same, by the engine.
+TEST(StaticLikelihood, OfAnAutoregressionByTheEngine) {
+  const Dataset data = regressive_channels(1);
+  const prior::ExpertSpec spec = test::sum_of_parts("ar(3) + level", data.y_names);
+  Likelihood own(data, spec, Kind::LearnDiagonal), engine(data, spec, Kind::LearnFull);
+  ASSERT_EQ(own.variables.size(), engine.variables.size());
+  engine.variables = own.variables;
+  EXPECT_NEAR(own.value(), engine.value(), 1e-11);
+  for (std::size_t i = 0; i < own.gradient.size(); ++i)
+    EXPECT_NEAR(own.gradient[i], engine.gradient[i], 1e-9) << i;
+}
+
 // Process noise that is suspiciously small is pulled up, and no other.
 TEST(StaticLikelihood, SmallProcessNoiseIsPulledUp) {
   const std::vector<double> R = {0.01, 0.002, 0.002, 0.02};
