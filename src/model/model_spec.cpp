@@ -148,7 +148,7 @@ class Parser {
   void read_parts(ModelSpec& spec) {
     if (!prior::looks_like_parts(options_.prior)) {
       std::vector<Choice> known = prior_choices(), forms = known;
-      forms.push_back({"a sum as in trend + season(24) or lorenz + memory", ""});
+      forms.push_back({"a sum as in trend + season(24)", ""});
       std::ranges::copy(choices_in(prior::part_table()), std::back_inserter(known));
       violations_.push_back(fmt::format("model.prior = \"{}\", but it must be {}{}", options_.prior,
                                         alternatives(forms), did_you_mean(options_.prior, known)));
