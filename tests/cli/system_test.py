@@ -92,12 +92,15 @@ class Configuration(SystemTest):
     def test_learns_the_parameter_and_says_so(self):
         self.write(GOOD)
         text = self.succeed("fit", "fit.toml")
-        self.assertRegex(text, r"(?m)^learned: gravity (9\.\d+|10|10\.\d+)$")
+        self.assertRegex(text, r"(?m)^learned: gravity (9\.\d+|10|10\.\d+) \+- 0\.\d+$")
         summary = json.loads(self.succeed("fit", "fit.toml", "--json"))
         self.assertEqual([each["name"] for each in summary["static"]["parameters"]], ["gravity"])
         self.assertEqual(summary["static"]["parameters"][0]["lower"], 0)
         self.assertIsNone(summary["static"]["parameters"][0]["upper"])
         self.assertEqual(summary["static"]["prior"], "system")
+        # By theory: twice the frequency times sqrt(damping / 20 s), 0.44.
+        self.assertEqual(summary["static"]["parameters"][0]["state"], "determined")
+        self.assertAlmostEqual(summary["static"]["parameters"][0]["standard_error"], 0.44, delta=0.2)
         found = self.parameters("model.kalmia")
         self.assertEqual(list(found), ["gravity", "damping"])
         # Its standard error: twice the frequency times sqrt(damping / 20 s), 0.44.
@@ -110,7 +113,7 @@ class Configuration(SystemTest):
         self.write(GOOD)
         self.succeed("fit", "fit.toml")
         text = self.succeed("info", "model.kalmia")
-        self.assertRegex(text, r"(?m)^parameters: +gravity [\d.]+ \(learned, in 0\.\.\), damping 0.1$")
+        self.assertRegex(text, r"(?m)^parameters: +gravity [\d.]+ \+- [\d.]+ \(learned, in 0\.\.\), damping 0.1$")
         for line in ("push = -gravity*sin(angle)", "dangle/dt = rate", "drate/dt = force",
                      "measured y1 = angle", "initial rate = 0 +- 3"):
             self.assertRegex(text, rf"(?m)^ +{re.escape(line)}$")
