@@ -39,8 +39,8 @@ struct IntegrationOptions {
   /// frozen at the state, as in the paper. Empty: frozen for a matrix, else rk4.
   std::string flow;
   int order = 0;  ///< of taylor and frozen
-  /// Of rk4, in one step. 0: as many as the fit finds that the step's length and the equations'
-  /// speed need; the model has that number.
+  /// Of rk4, in one step. 0, of a system: as many as a fit finds that the step's length and the
+  /// equations' speed need; the model has that number.
   int substeps = 0;
 };
 

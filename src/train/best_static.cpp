@@ -28,8 +28,11 @@ constexpr double kClearlyBetter = 0.01;
 // A glance.
 constexpr int kGlanceSteps = 1 << 13;
 constexpr double kGlanceTolerance = 1e-6;
-// A glance at how finely equations have to be integrated.
+// A glance at how finely equations have to be integrated, where all data are few and many; it costs
+// as much as it saves. Measured on `lorenz` against a fit with one substep, CPU time: 6,000 steps
+// 1.35 (25 iterations: 1.5), 65,000 steps 0.85 (10 iterations: 2.1).
 constexpr int kGlanceIterations = 10;
+constexpr int kLongGlanceIterations = 25;
 
 double score_of(const FitContext& fit, const StaticResult& fitted, const ScaledData& data) {
   if (!fit.little_data())
@@ -107,7 +110,8 @@ StaticResult with_substeps_found(const FitContext& fit, model::ModelDescription&
   const std::vector<StepRange> training =
       constants ? fit.split().training : small_part(fit.split().training);
   if (!constants) {
-    options.max_iterations = kGlanceIterations;
+    options.max_iterations =
+        steps_of(fit.split().training) <= kGlanceSteps ? kGlanceIterations : kLongGlanceIterations;
     options.value_tolerance = kGlanceTolerance;
   }
   int& substeps = description.prior.system.integration.substeps;
@@ -115,10 +119,14 @@ StaticResult with_substeps_found(const FitContext& fit, model::ModelDescription&
   while (!fit.report.stopped()) {
     const int needed = needed_substeps(found, data, fit.split().training, fit.team);
     if (needed <= substeps) break;
-    substeps = needed;
-    const StaticResult coarse = std::move(found);
-    options.from = &coarse;
-    found = fit_static(description, fit.channels, fit.noise, data, training, fit.team, options);
+    const int had = std::exchange(substeps, needed);
+    options.from = &found;
+    try {
+      found = fit_static(description, fit.channels, fit.noise, data, training, fit.team, options);
+    } catch (const NumericalError&) {  // there is a model, if a coarse one
+      substeps = had;
+      break;
+    }
   }
   return found;
 }

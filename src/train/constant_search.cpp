@@ -15,7 +15,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Starts lie within this factor of what is given.
-constexpr double kReach = 30;
+constexpr double kReach = 15;
 // Of a constant that is given as 0.
 constexpr double kReachOfZero = 100;
 // What is between two bounds comes no closer to them than this share.
@@ -23,7 +23,7 @@ constexpr double kOffBound = 1e-3;
 
 // Starts: some, and more for each constant.
 constexpr int kStarts = 10;
-constexpr int kStartsPerConstant = 5;
+constexpr int kStartsPerConstant = 6;
 // A filter whose map is wrong and whose noise is small loses its way, and then the likelihood says
 // nothing about the map: the process noise that starts have, over the usual one.
 constexpr double kNoise[] = {4, 1, 16};
@@ -32,7 +32,7 @@ constexpr double kNoise[] = {4, 1, 16};
 struct Round {
   int points, iterations;
 };
-constexpr Round kRounds[] = {{0, 8}, {6, 12}, {3, 30}};
+constexpr Round kRounds[] = {{0, 8}, {8, 12}, {3, 30}};
 constexpr int kLastPoints = 2;
 // Maxima whose values differ by less than this are the same.
 constexpr double kSame = 1e-5;

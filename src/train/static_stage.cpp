@@ -43,11 +43,11 @@ constexpr int kWeightRounds = 6;
 // Standard deviations of the noise from which on a value is an outlier there.
 constexpr double kOutlier = 4;
 // Where constants of a map that is not linear are learned, and too many for a search of many
-// starts, a second search begins with process
-// noise this many times as large, on a part of the data; it is what counts if its loss on all of
-// them is lower by this much. A filter whose map is wrong and whose noise is small loses its way,
-// and then its loss says nothing about the map. Measured on a double pendulum, lengths and gravity
-// 20 % (50 %) off: loss 1.8 (2.7) where the first search ended at 4.1 (189).
+// starts, a second search begins with process noise this many times as large, on a part of the
+// data; it is what counts if its loss on all of them is lower by this much. A filter whose map is
+// wrong and whose noise is small loses its way, and then its loss says nothing about the map.
+// Measured on a double pendulum, lengths and gravity 20 % (50 %) off: loss 1.8 (2.7) where the
+// first search ended at 4.1 (189).
 constexpr double kMoreNoise = 4;
 constexpr double kClearlyLess = 1e-3;
 // Maxima that a part of the data has are followed on all of them for so many iterations before the

@@ -36,15 +36,15 @@ TEST(ConstantSearch, StartsAreSpreadAboutTheGivenValues) {
   };
   EXPECT_EQ(count(0, 7, 7), 80);
   EXPECT_EQ(count(6, 0, 0), 80);
-  EXPECT_EQ(count(1, 2 + 3 / 30.0, 2 + 3 * 30), 80);
+  EXPECT_EQ(count(1, 2 + 3 / 15.0, 2 + 3 * 15), 80);
   EXPECT_EQ(count(1, 2, 5), 40);
-  EXPECT_EQ(count(2, -4 * 30, -4 / 30.0), 80);
+  EXPECT_EQ(count(2, -4 * 15, -4 / 15.0), 80);
   EXPECT_EQ(count(2, -4, 0), 40);
   EXPECT_EQ(count(3, 1, 999), 80);     // no closer to a bound than a thousandth of the range
   EXPECT_GT(count(3, 500, 1000), 10);  // anything
-  EXPECT_GT(count(3, 0, 30), 40);      // about the given value
-  EXPECT_EQ(count(4, -90, -0.1), 60);
-  EXPECT_EQ(count(4, 0.1, 90), 20);
+  EXPECT_GT(count(3, 0, 15), 40);      // about the given value
+  EXPECT_EQ(count(4, -45, -0.2), 60);
+  EXPECT_EQ(count(4, 0.2, 45), 20);
   EXPECT_EQ(count(5, 0.01, 100), 40);
   EXPECT_EQ(count(5, -100, -0.01), 40);
 }
