@@ -273,7 +273,7 @@ class Mistakes(SystemTest):
         self.refuse([("lower = 0", "lower = 6")], "gravity",
                     "system.parameters.gravity: the value is 5, but learning must start between the "
                     "bounds 6 and inf")
-        self.refuse([("substeps = 2", "substeps = 0")], "substeps", "system.substeps = 0, but it must be")
+        self.refuse([("substeps = 2", "substeps = -1")], "substeps", "system.substeps = -1, but it must be")
         self.refuse([("substeps = 2", "flow = 'euler'")], "flow", 'system.flow = "euler", but it must be')
         self.refuse([("gravity =", "sin =")], "[system.parameters]", '"sin" is taken by the function')
 
@@ -379,7 +379,7 @@ class Options(SystemTest):
         self.refuse_options(["--parameter", "k = 5"], "system.states is empty")
         self.refuse_options(["--ode", "y1 = -y1", "--prior", "lorenz"],
                             "--prior lorenz and --ode: states move by a prior or by equations")
-        self.refuse_options(["--ode", "y1 = -y1", "--substeps", "0"], "kalmia fit: --substeps = 0, ")
+        self.refuse_options(["--ode", "y1 = -y1", "--substeps", "101"], "kalmia fit: --substeps")
         self.write(GOOD)
         self.fail_with(2, ["fit", "fit.toml", "--ode", "rate = forc"],
                        ['kalmia fit: --ode rate = "forc", character 1'])
