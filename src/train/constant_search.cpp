@@ -12,7 +12,7 @@
 namespace kalmia::train {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoValue = std::numeric_limits<double>::infinity();
 
 // Starts lie within this factor of what is given.
 constexpr double kReach = 15;
@@ -32,7 +32,7 @@ constexpr double kNoise[] = {4, 1, 16};
 struct Round {
   int points, iterations;
 };
-constexpr Round kRounds[] = {{0, 8}, {8, 12}, {3, 30}};
+constexpr Round kSearchRounds[] = {{0, 8}, {8, 12}, {3, 30}};
 constexpr int kLastPoints = 2;
 // Maxima whose values differ by less than this are the same.
 constexpr double kSame = 1e-5;
@@ -117,7 +117,7 @@ std::vector<ConstantPoint> search_constants(model::LearnedModel<double>& model,
                         &point.curvature);
       point.value = result.value;
     } catch (const NumericalError&) {
-      point.value = kInfinity;
+      point.value = kNoValue;
     }
   };
   const std::vector<double> base[] = {part.start(kNoise[0]), part.start(kNoise[1]),
@@ -126,7 +126,7 @@ std::vector<ConstantPoint> search_constants(model::LearnedModel<double>& model,
     part.begin_constants_at(theta);
     ConstantPoint& point = points.emplace_back();
     point.theta = theta;
-    point.value = kInfinity;
+    point.value = kNoValue;
     point.variables = base[ratio];
     const std::vector<double> begun = part.start();
     for (const StaticLikelihood::Constant& each : part.constants())
@@ -156,7 +156,7 @@ std::vector<ConstantPoint> search_constants(model::LearnedModel<double>& model,
     }
     points = std::move(kept);
   };
-  for (const Round& round : kRounds) {
+  for (const Round& round : kSearchRounds) {
     if (round.points > 0) keep_best(round.points);
     BfgsOptions bfgs = options.bfgs;
     bfgs.max_iterations = round.iterations;
