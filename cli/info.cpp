@@ -14,8 +14,30 @@ std::string number(const Json& value) {
   return value.is_null() ? "" : fmt::format("{:.6g}", value.get<double>());
 }
 
-// "sigma 9.98 (learned, in 0..100), beta 2.66667"; entries of a departure are only counted.
-std::string parameters_text(const Json& theta) {
+// What the summary of the fit says of a learned parameter: " +- 0.031", or "not identifiable, "
+// before the rest in brackets.
+struct Learned {
+  std::string error, state;
+};
+Learned learned_text(const Json& info, const std::string& name) {
+  const Json summary = info.value("training", Json::object()).value("summary", Json::object());
+  const Json found = summary.value("static", Json::object()).value("parameters", Json::array());
+  for (const Json& each : found) {
+    if (each.value("name", "") != name) continue;
+    const std::string state = each.value("state", "");
+    if (state == "determined")
+      return {fmt::format(" +- {:.2g}", each.at("standard_error").get<double>()), ""};
+    if (state == "not_identifiable") return {"", ", not identifiable"};
+    if (state == "did_not_move") return {"", ", did not move"};
+    if (state == "at_bound") return {"", ", at its bound"};
+  }
+  return {};
+}
+
+// "sigma 9.98 +- 0.012 (learned, in 0..100), beta 2.66667"; entries of a departure are only
+// counted.
+std::string parameters_text(const Json& info) {
+  const Json& theta = info.at("theta");
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   int departures = 0;
@@ -28,8 +50,10 @@ std::string parameters_text(const Json& theta) {
     const std::string lower = number(each.at("lower")), upper = number(each.at("upper"));
     const std::string bounds =
         lower.empty() && upper.empty() ? "" : fmt::format(", in {}..{}", lower, upper);
-    add(name + " " + number(each.at("value")) +
-        (each.at("learned").get<bool>() ? " (learned" + bounds + ")" : ""));
+    const bool learned = each.at("learned").get<bool>();
+    const Learned known = learned ? learned_text(info, name) : Learned{};
+    add(name + " " + number(each.at("value")) + known.error +
+        (learned ? " (learned" + bounds + known.state + ")" : ""));
   }
   if (departures > 0) add(fmt::format("{} of the departure (--json shows them)", departures));
   return text;
@@ -106,7 +130,7 @@ Json readable(const Json& info) {
     if (key == "prior")
       shown[key] = readable_prior(value, info.at("measured"));
     else if (key == "theta")
-      shown["parameters"] = parameters_text(value);
+      shown["parameters"] = parameters_text(info);
     else if (key == "parameters")
       shown["network_parameters"] = value;
     else

@@ -59,7 +59,7 @@ int main() {
     const kalmia::FitResult result = kalmia::fit(data, options);
 
     kalmia::Point<double> at{{0.5, 0}, {}, {}, 0};
-    for (const kalmia::Parameter& learned : result.summary.static_model.parameters) {
+    for (const kalmia::LearnedParameter& learned : result.summary.static_model.parameters) {
       std::printf("%s %.2f\n", learned.name.c_str(), learned.value);
       at.theta.push_back(learned.value);
     }

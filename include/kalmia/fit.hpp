@@ -90,13 +90,40 @@ constexpr void visit_fields(const FitDataSummary& data, Visitor&& visit) {
   visit("noise_bound", data.noise_bound);
 }
 
+/// What the data say of a learned parameter.
+enum class ParameterState {
+  Unknown,          ///< not examined: of priors with a name and sums, or the fit was stopped
+  Determined,       ///< the data determine it, to its standard error
+  NotIdentifiable,  ///< the likelihood hardly depends on it while the others follow
+  DidNotMove,       ///< that, or not examined, and it stands where it began
+  AtBound,          ///< it sits at a bound, which the data may want it beyond
+};
+
+/// A parameter that was learned.
+struct LearnedParameter {
+  std::string name;
+  double value = 0;
+  double start = 0;  ///< what was given
+  double lower = -std::numeric_limits<double>::infinity();
+  double upper = std::numeric_limits<double>::infinity();
+  ParameterState state = ParameterState::Unknown;
+  /// From the curvature of the likelihood at its maximum, in the unit of the value; NaN unless it
+  /// is determined.
+  double standard_error = std::numeric_limits<double>::quiet_NaN();
+  /// Where it is not identifiable: other parameters that the data tell only together with it.
+  std::vector<std::string> together;
+};
+
 template <typename Visitor>
-constexpr void visit_fields(const Parameter& parameter, Visitor&& visit) {
+constexpr void visit_fields(const LearnedParameter& parameter, Visitor&& visit) {
   visit("name", parameter.name);
   visit("value", parameter.value);
-  visit("learn", parameter.learn);
+  visit("start", parameter.start);
   visit("lower", parameter.lower);
   visit("upper", parameter.upper);
+  visit("state", parameter.state);
+  visit("standard_error", parameter.standard_error);
+  visit("together", parameter.together);
 }
 
 /// One model that a search tried. Losses are those of what the model is for: a value predicted from
@@ -128,10 +155,11 @@ constexpr void visit_fields(const FitCandidate& candidate, Visitor&& visit) {
 struct FitStaticSummary {
   std::string prior;          ///< the expert map used
   bool prior_chosen = false;  ///< by comparing priors on held-out data
-  double held_out = 0;        ///< mean negative log-likelihood of a held-out value
+  double training = 0;        ///< mean negative log-likelihood of a value it was fitted to
+  double held_out = 0;        ///< the same of a held-out value
   /// What was learned of the expert map, with the fitted values; entries of a departure are left
   /// out. Rates of the named motion models are per time step.
-  std::vector<Parameter> parameters;
+  std::vector<LearnedParameter> parameters;
   std::vector<FitCandidate> search;  ///< what was tried, where the prior was searched for
   /// Of a sum of parts, what was found of them: "a trend, a daily cycle whose shape changes within
   /// 19 d, and noise of 0.4". Beside equations these come first, by their name. Empty for other
@@ -144,6 +172,7 @@ template <typename Visitor>
 constexpr void visit_fields(const FitStaticSummary& fixed, Visitor&& visit) {
   visit("prior", fixed.prior);
   visit("prior_chosen", fixed.prior_chosen);
+  visit("training", fixed.training);
   visit("held_out", fixed.held_out);
   visit("parameters", fixed.parameters);
   visit("search", fixed.search);

@@ -43,7 +43,7 @@ struct ModelOptions {
   std::string prior = "auto";
   /// Of `lorenz` and `linear-motion`: from the equations to the map of a step. Empty and 0: as in
   /// the paper, frozen and of order 2 and 1. Of `ar`, the order is the number of lags (0: 2).
-  IntegrationOptions integration;
+  IntegrationOptions integration{.flow = "", .order = 0, .substeps = 1};
   /// Standard deviation of a departure from the map, entry by entry, that is learned with the
   /// noise: how far the expert may be off. 0: not at all; negative: 0.01 for `linear-motion`, 1 for
   /// `none` or if `departure_degree` is above 1, and 0 for the others.
@@ -116,7 +116,9 @@ constexpr void visit_fields(Options& o, Visitor&& visit) {
         Range{.least = 0, .largest = 20});
   visit("flow", o.integration.flow,
         "from the equations of lorenz and linear-motion to the map of a step", &flow_choices);
-  visit("substeps", o.integration.substeps, "Runge-Kutta steps in one time step",
+  visit("substeps", o.integration.substeps,
+        "Runge-Kutta steps in one time step; of your own equations, 0 or none given: as many as "
+        "they need",
         Range{.least = 0, .largest = 100});
   visit("departure", o.departure,
         "how far the expert's map may be off; 0: not at all; negative: as the prior suggests",

@@ -38,8 +38,10 @@ struct IntegrationOptions {
   /// to `order`, with its tangent; `frozen` (of a matrix): the Taylor series of exp(dt A) with A
   /// frozen at the state, as in the paper. Empty: frozen for a matrix, else rk4.
   std::string flow;
-  int order = 0;     ///< of taylor and frozen
-  int substeps = 1;  ///< of rk4, in one step
+  int order = 0;  ///< of taylor and frozen
+  /// Of rk4, in one step. 0, of a system: as many as a fit finds that the step's length and the
+  /// equations' speed need; the model has that number.
+  int substeps = 0;
 };
 
 /// How states move, given in one of three ways, and what is measured of them.
@@ -56,7 +58,7 @@ struct System {
   std::vector<Equation> next;
 
   /// From derivatives to the map of a step; not for `next`.
-  IntegrationOptions integration{.flow = "", .order = 2, .substeps = 1};
+  IntegrationOptions integration{.flow = "", .order = 2, .substeps = 0};
 
   /// The expression each measured column is a noisy value of. Empty: columns measure the states of
   /// their names.

@@ -22,6 +22,26 @@ Node part_of_step(Graph& graph, const Symbols& symbols, int substeps) {
   return graph.divide(graph.symbol(symbols.dt()), graph.constant(substeps));
 }
 
+// e = next - F x, F by rows; exactly next(0) where F does not depend on x.
+Nodes offset_of(Graph& graph, const Symbols& symbols, std::span<const Node> next, const Nodes& F) {
+  const int N = symbols.states;
+  std::map<int, Node> at_zero;
+  for (int i = 0; i < N; ++i) at_zero[symbols.x(i)] = graph.constant(0);
+  Nodes e;
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    const Nodes row(F.begin() + static_cast<std::ptrdiff_t>(i) * N,
+                    F.begin() + static_cast<std::ptrdiff_t>(i + 1) * N);
+    e.push_back(
+        graph.substitute(row, at_zero) == row
+            ? graph.substitute(next[i], at_zero)
+            : graph.subtract(next[i],
+                             sum_of_products(
+                                 graph, N, [&](int j) { return row[static_cast<std::size_t>(j)]; },
+                                 [&](int j) { return graph.symbol(symbols.x(j)); })));
+  }
+  return e;
+}
+
 // Over `substeps` steps of length h, each of which is `next` of its beginning.
 FlowNodes flow_over(Graph& graph, const Symbols& symbols, std::span<const Node> f, int substeps,
                     Node h, const Nodes& next) {
@@ -49,16 +69,22 @@ FlowNodes flow_over(Graph& graph, const Symbols& symbols, std::span<const Node> 
   Nodes identity(square, graph.constant(0));
   for (int i = 0; i < N; ++i) identity[index(i, i)] = graph.constant(1);
 
-  const Nodes F = jacobian(next), J0 = jacobian(f);
-  std::map<int, Node> at_next;
-  for (int i = 0; i < N; ++i) at_next[symbols.x(i)] = next[static_cast<std::size_t>(i)];
-  const Nodes J1 = graph.substitute(J0, at_next);
-  const Nodes FJ0 = product(F, J0);
-  const Node half = graph.constant(0.5), eighth = graph.divide(h, graph.constant(8));
+  // Simpson's rule needs W in the middle of what it is taken over: of two substeps that is where
+  // they meet, of one it is a cubic's.
+  const bool pairs = substeps % 2 == 0;
+  const Nodes F = jacobian(next);
   Nodes middle;
-  for (std::size_t i = 0; i < square; ++i)
-    middle.push_back(graph.add(graph.multiply(half, graph.add(F[i], identity[i])),
-                               graph.multiply(eighth, graph.subtract(J1[i], FJ0[i]))));
+  if (!pairs) {
+    const Nodes J0 = jacobian(f);
+    std::map<int, Node> at_next;
+    for (int i = 0; i < N; ++i) at_next[symbols.x(i)] = next[static_cast<std::size_t>(i)];
+    const Nodes J1 = graph.substitute(J0, at_next);
+    const Nodes FJ0 = product(F, J0);
+    const Node half = graph.constant(0.5), eighth = graph.divide(h, graph.constant(8));
+    for (std::size_t i = 0; i < square; ++i)
+      middle.push_back(graph.add(graph.multiply(half, graph.add(F[i], identity[i])),
+                                 graph.multiply(eighth, graph.subtract(J1[i], FJ0[i]))));
+  }
 
   // Where each substep begins, and the Jacobians there.
   Nodes x;
@@ -69,21 +95,29 @@ FlowNodes flow_over(Graph& graph, const Symbols& symbols, std::span<const Node> 
     std::map<int, Node> at;
     for (int i = 0; i < N; ++i) at[symbols.x(i)] = x[static_cast<std::size_t>(i)];
     F_at.push_back(graph.substitute(F, at));
-    middle_at.push_back(graph.substitute(middle, at));
+    if (!pairs) middle_at.push_back(graph.substitute(middle, at));
     x = graph.substitute(next, at);
   }
   FlowNodes result;
-  result.map = linearised(graph, symbols, x);
+  if (substeps == 1) result.map = linearised(graph, symbols, x);
   // From the last substep to the first; W leads from the end of a substep to the end of the step.
-  const auto weight = [&](double parts) { return graph.multiply(graph.constant(parts / 6), h); };
+  const auto weight = [&](double parts) {
+    return graph.multiply(graph.constant(parts / (pairs ? 3 : 6)), h);
+  };
   Nodes W = identity;
   result.noise.push_back({weight(1), identity});
   for (int s = substeps - 1; s >= 0; --s) {
     const auto each = static_cast<std::size_t>(s);
-    result.noise.push_back({weight(4), product(W, middle_at[each])});
-    W = s == 0 ? result.map.F : product(W, F_at[each]);
-    result.noise.push_back({weight(s == 0 ? 1 : 2), W});
+    if (!pairs) result.noise.push_back({weight(4), product(W, middle_at[each])});
+    require_size(graph);
+    W = substeps == 1 ? result.map.F : product(W, F_at[each]);
+    result.noise.push_back({weight(s == 0 ? 1 : pairs && s % 2 != 0 ? 4 : 2), W});
   }
+  if (substeps == 1) return result;
+  // What leads from the beginning of the step to its end is the tangent of all of it: a product,
+  // which is far less work than the derivatives of the last substep by the state before the first.
+  result.map.F = W;
+  result.map.e = offset_of(graph, symbols, x, W);
   return result;
 }
 
@@ -97,26 +131,13 @@ void require_size(const Graph& graph) {
 }
 
 LinearNodes linearised(Graph& graph, const Symbols& symbols, std::span<const Node> next) {
-  const int N = symbols.states;
-  std::map<int, Node> at_zero;
-  for (int i = 0; i < N; ++i) at_zero[symbols.x(i)] = graph.constant(0);
   LinearNodes result;
-  for (const Node each : next) {
-    Nodes row;
-    for (int j = 0; j < N; ++j) {
-      row.push_back(graph.derivative(each, symbols.x(j)));
+  for (const Node each : next)
+    for (int j = 0; j < symbols.states; ++j) {
+      result.F.push_back(graph.derivative(each, symbols.x(j)));
       require_size(graph);
     }
-    const Nodes row_at_zero = graph.substitute(row, at_zero);
-    result.e.push_back(
-        row_at_zero == row
-            ? graph.substitute(each, at_zero)
-            : graph.subtract(each,
-                             sum_of_products(
-                                 graph, N, [&](int j) { return row[static_cast<std::size_t>(j)]; },
-                                 [&](int j) { return graph.symbol(symbols.x(j)); })));
-    result.F.insert(result.F.end(), row.begin(), row.end());
-  }
+  result.e = offset_of(graph, symbols, next, result.F);
   return result;
 }
 

@@ -69,9 +69,12 @@ Nodes rk4_flow(expr::Graph& graph, const Symbols& symbols, std::span<const expr:
 Nodes taylor_flow(expr::Graph& graph, const Symbols& symbols, std::span<const expr::Node> f,
                   int order);
 
-/// The same, linearised, and the noise along it. Over each substep of length h it is Simpson's rule
-/// for the integral of W(s) G W(s)': with F the substep's Jacobian, J0 and J1 that of f at its
-/// ends,
+/// The same, linearised, and the noise along it: Simpson's rule for the integral of W(s) G W(s)',
+/// over two substeps of length h each at a time, with F1 and F2 their Jacobians
+///
+///   W(0) = F2 F1,   W(h) = F2,   W(2h) = I
+///
+/// or, if their number is odd, over each, with J0 and J1 the Jacobian of f at its ends,
 ///
 ///   W(0) = F,   W(h) = I,   W(h/2) = (F + I) / 2 + (h / 8) (J1 - F J0)
 ///

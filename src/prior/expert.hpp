@@ -136,7 +136,7 @@ std::vector<PriorKind> integrated_priors();
 
 /// `channels` and `inputs`: columns of the data. Throws ConfigError for a prior that does not fit
 /// the number of channels, more than kMostStates states or channels, a number out of its range, or
-/// equations that do not make sense.
+/// equations that do not make sense. Equations whose substeps are to be found (0) have one.
 Expert make_expert(const ExpertSpec& spec, const std::vector<std::string>& channels,
                    const std::vector<std::string>& inputs = {});
 

@@ -173,7 +173,8 @@ class EquationReader {
     const auto& [flow_text, order, substeps] = system_.integration;
     const FlowKind flow =
         flow_of_name(flow_text, "system.", is_matrix).value_or(usual_flow(is_matrix));
-    check_ranges({flow, order, substeps}, "system.", 1);
+    check_order(order, "system.", 1);
+    check_ranges({flow, order, substeps}, "system.", 0);
     const Nodes A = is_matrix ? matrix() : Nodes{};
     if (flow == FlowKind::Frozen) {
       draft_.map = frozen_map(graph, symbols, A, order);
@@ -185,7 +186,7 @@ class EquationReader {
       draft_.set_flow(noisy_known_flow(graph, symbols, f, per_state(exact_flow_, "system.flow")));
       return;
     }
-    draft_.set_flow(flow == FlowKind::Rk4 ? noisy_rk4_flow(graph, symbols, f, substeps)
+    draft_.set_flow(flow == FlowKind::Rk4 ? noisy_rk4_flow(graph, symbols, f, std::max(substeps, 1))
                                           : noisy_taylor_flow(graph, symbols, f, order));
   }
 

@@ -18,13 +18,14 @@ struct BestStatic {
 
 /// How thoroughly a static model is fitted.
 enum class Care {
-  Glance,  ///< to a part of the data, once, and not to the last digit: to see whether it is worth it
+  Glance,  ///< to a part of the data, once, and not to the last digit: to see whether it is worth
+           ///< it
   Full,
 };
 
 /// Fits the static model of `description`, beginning at `from` where that is given, and where tails
-/// are to be learned those too. Then, with full care, as long as the user does not stop the fit and there are data
-/// to hold out:
+/// are to be learned those too. Then, with full care, as long as the user does not stop the fit and
+/// there are data to hold out:
 /// - With few data, fits with regularised process noise, which may predict better than what makes
 ///   the data most likely.
 /// - With a user's equations, where the search began. The best of three stays: the result; noise
@@ -48,5 +49,8 @@ StaticResult joined(const model::ModelDescription& description,
 /// The learned parameters of the expert that have a meaning of their own; a departure's entries
 /// have none. With the fitted values, or without `theta` those that learning starts with.
 std::vector<Parameter> learned_parameters(const model::ModelDescription& description);
+
+/// The same, with what the data say of each.
+std::vector<LearnedParameter> examined_parameters(const StaticResult& fitted);
 
 }  // namespace kalmia::train

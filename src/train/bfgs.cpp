@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kalmia/error.hpp"
 
@@ -19,12 +20,16 @@ struct Point {
 
 class Search {
  public:
-  explicit Search(const Objective& objective) : objective_(objective) {}
+  explicit Search(const Objective& objective, Vector sizes)
+      : objective_(objective), sizes_(std::move(sizes)) {}
 
+  // `x` over the sizes.
   Point at(const Vector& x) {
     Point point{x, Vector::Zero(x.size())};
     const auto size = static_cast<std::size_t>(x.size());
-    const double value = objective_({point.x.data(), size}, {point.gradient.data(), size});
+    const Vector there = unscaled(x);
+    const double value = objective_({there.data(), size}, {point.gradient.data(), size});
+    point.gradient.array() *= sizes_.array();
     ++evaluations;
     if (std::isfinite(value) && point.gradient.allFinite()) point.value = value;
     return point;
@@ -52,10 +57,13 @@ class Search {
     return best;
   }
 
+  Vector unscaled(const Vector& x) const { return x.cwiseProduct(sizes_); }
+
   int evaluations = 0;
 
  private:
   const Objective& objective_;
+  const Vector sizes_;
 };
 
 }  // namespace
@@ -63,8 +71,12 @@ class Search {
 BfgsResult minimise_bfgs(const Objective& objective, std::vector<double>& x,
                          const BfgsOptions& options, const std::function<bool(int, double)>& go_on,
                          BfgsMemory* memory) {
-  Search search(objective);
-  Point point = search.at(Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size())));
+  const auto count = static_cast<Eigen::Index>(x.size());
+  const Vector sizes = options.sizes.empty()
+                           ? Vector(Vector::Ones(count))
+                           : Vector(Eigen::Map<const Vector>(options.sizes.data(), count));
+  Search search(objective, sizes);
+  Point point = search.at(Eigen::Map<const Vector>(x.data(), count).cwiseQuotient(sizes));
   if (std::isinf(point.value))
     throw NumericalError("the likelihood is not finite at the starting point of the static stage");
   const Eigen::Index n = point.x.size();
@@ -120,7 +132,8 @@ BfgsResult minimise_bfgs(const Objective& objective, std::vector<double>& x,
   if (memory != nullptr) memory->inverse.assign(inverse.data(), inverse.data() + n * n);
   result.value = point.value;
   result.evaluations = search.evaluations;
-  std::copy(point.x.data(), point.x.data() + n, x.begin());
+  const Vector best = search.unscaled(point.x);
+  std::copy(best.data(), best.data() + n, x.begin());
   return result;
 }
 

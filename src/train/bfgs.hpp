@@ -12,6 +12,9 @@ namespace kalmia::train {
 
 struct BfgsOptions {
   int max_iterations = 150;
+  /// A sizeable step of each variable: the search moves the variables over these, and its gradient
+  /// is by them. Empty: all are 1.
+  std::vector<double> sizes;
   /// The search ends when no entry of the gradient is larger.
   double gradient_tolerance = 1e-6;
   /// It also ends when three steps in a row lower the value by less than this share of it.

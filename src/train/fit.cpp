@@ -42,8 +42,9 @@ FitDataSummary data_summary(const FitContext& fit, const train::ChosenPrior& cho
 FitStaticSummary static_summary(const FitContext& fit, const train::ChosenPrior& chosen) {
   return {.prior = prior::prior_text(chosen.fitted.description.prior, train::step_length(fit)),
           .prior_chosen = chosen.automatic,
+          .training = chosen.fitted.training_loss,
           .held_out = chosen.score,
-          .parameters = train::learned_parameters(chosen.fitted.description),
+          .parameters = train::examined_parameters(chosen.fitted),
           .search = chosen.search,
           .found = train::found_text(chosen.fitted, train::step_length(fit)),
           .seconds = fit.report.seconds()};

@@ -71,9 +71,7 @@ Notes freedom_notes(const FitContext& fit, const StaticResult& fitted) {
 Notes learned_notes(const ChosenPrior& chosen) {
   if (!chosen.kept.empty()) return {chosen.kept};
   if (chosen.fitted.description.prior.kind != prior::PriorKind::System) return {};
-  model::ModelDescription began = chosen.fitted.description;
-  began.theta.clear();
-  return constant_notes(learned_parameters(began), learned_parameters(chosen.fitted.description));
+  return constant_notes(examined_parameters(chosen.fitted));
 }
 
 Notes prior_notes(const FitContext& fit, const ChosenPrior& chosen) {
@@ -138,25 +136,20 @@ double degrees_of_freedom(const FitContext& fit, const StaticResult& fitted) {
   return values_beyond_start(fit, fitted) - fitted.free_parameters;
 }
 
-Notes constant_notes(const std::vector<Parameter>& began, const std::vector<Parameter>& ended) {
-  // A share of the way to a bound, or of the value itself, that counts as no movement.
-  constexpr double kNothing = 1e-4;
-  constexpr double kAtBound = 1e-3;
-  std::string still, bound;
-  const auto add = [](const Parameter& each, std::string& list) {
-    list += fmt::format("{}{} ({:.4g})", list.empty() ? "" : ", ", each.name, each.value);
+Notes constant_notes(const std::vector<LearnedParameter>& learned) {
+  std::string still, bound, unknown;
+  const auto text = [](const LearnedParameter& each) {
+    return fmt::format("{} ({:.4g})", each.name, each.value);
   };
-  for (std::size_t i = 0; i < began.size(); ++i) {
-    const Parameter& from = began[i];
-    const Parameter& to = ended[i];
-    const double size = std::min({from.value != 0 ? std::abs(from.value) : 1.0,
-                                  from.value - from.lower, from.upper - from.value});
-    const double range = std::min(from.upper - from.lower, 2 * std::abs(from.value));
-    const double left = std::min(to.value - to.lower, to.upper - to.value);
-    if (std::abs(to.value - from.value) <= kNothing * size)
-      add(to, still);
-    else if (left <= kAtBound * range)
-      add(to, bound);
+  const auto add = [](const std::string& one, std::string& list) {
+    list += (list.empty() ? "" : ", ") + one;
+  };
+  for (const LearnedParameter& each : learned) {
+    if (each.state == ParameterState::DidNotMove) add(text(each), still);
+    if (each.state == ParameterState::AtBound) add(text(each), bound);
+    if (each.state == ParameterState::NotIdentifiable)
+      add(text(each) + (each.together.empty() ? "" : " apart from " + name_list(each.together)),
+          unknown);
   }
   Notes notes;
   if (!still.empty())
@@ -165,6 +158,9 @@ Notes constant_notes(const std::vector<Parameter>& began, const std::vector<Para
   if (!bound.empty())
     notes.push_back("constants that sit at a bound: " + bound +
                     "; the data want them beyond it, or do not show them");
+  if (!unknown.empty())
+    notes.push_back("constants that are not identifiable: the data do not tell " + unknown +
+                    "; give their values, or measure what depends on them");
   return notes;
 }
 

@@ -26,8 +26,8 @@ Notes unused_notes(const FitContext& fit, const model::ModelDescription& descrip
 /// with, less the numbers that were learned.
 double degrees_of_freedom(const FitContext& fit, const StaticResult& fitted);
 
-/// What to know of learned constants: which did not move from where they began, and which sit at a
-/// bound. `began`: with the values before learning; `ended`: their values after it.
-Notes constant_notes(const std::vector<Parameter>& began, const std::vector<Parameter>& ended);
+/// What to know of learned constants: which did not move from where they began, which sit at a
+/// bound, and which the data do not tell, alone or together.
+Notes constant_notes(const std::vector<LearnedParameter>& learned);
 
 }  // namespace kalmia::train

@@ -55,6 +55,7 @@ StaticLikelihood::StaticLikelihood(model::LearnedModel<double>& model, const Noi
       if (!may_correlate(model.expert(), i, j)) continue;
       if (i == j) diagonal_.push_back(L_.size());
       L_.push_back(static_cast<std::size_t>(L + lanes::triangle_index(i, j)));
+      row_.push_back(i);
     }
   const std::vector<prior::ExpertParameter>& parameters = model.expert().parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -245,6 +246,48 @@ std::vector<double> StaticLikelihood::start(double ratio) const {
   const std::vector<double> noise = noise_.start(model_.emission().R());
   variables.insert(variables.end(), noise.begin(), noise.end());
   return variables;
+}
+
+std::vector<double> StaticLikelihood::sizes(std::span<const double> variables) const {
+  std::vector<double> sizes(static_cast<std::size_t>(noise_begin()), 1.0);
+  for (std::size_t i = 0; i < L_.size(); ++i) {
+    // softplus(v) = L: a step of L / (1 - exp(-L)) adds L.
+    const std::size_t own = diagonal_[static_cast<std::size_t>(row_[i])];
+    const double width = nn::softplus(variables[own]);
+    sizes[i] = i == own ? -width / std::expm1(-width) : width;
+  }
+  const std::vector<double> noise =
+      noise_.sizes(variables.subspan(static_cast<std::size_t>(noise_begin())));
+  sizes.insert(sizes.end(), noise.begin(), noise.end());
+  return sizes;
+}
+
+void StaticLikelihood::begin_constants_at(const std::vector<double>& theta) {
+  for (LearnedParameter& each : theta_) {
+    if (std::isfinite(each.prior_std)) continue;
+    Parameter there = model_.expert().parameters[each.index];
+    there.value = theta[each.index];
+    each.variable = BoundedVariable(there);
+  }
+}
+
+std::vector<StaticLikelihood::Constant> StaticLikelihood::constants() const {
+  std::vector<Constant> constants;
+  for (std::size_t i = 0; i < theta_.size(); ++i)
+    if (!std::isfinite(theta_[i].prior_std)) constants.push_back({theta_[i].index, L_.size() + i});
+  return constants;
+}
+
+double StaticLikelihood::slope_of(const Constant& constant,
+                                  std::span<const double> variables) const {
+  return theta_[constant.variable - L_.size()].variable.slope(variables[constant.variable]);
+}
+
+bool StaticLikelihood::near_bound(const Constant& constant,
+                                  std::span<const double> variables) const {
+  return is_near_bound(
+      model_.expert().parameters[constant.parameter],
+      theta_[constant.variable - L_.size()].variable.value(variables[constant.variable]));
 }
 
 void StaticLikelihood::set(std::span<const double> variables) {

@@ -51,6 +51,24 @@ class StaticLikelihood {
   /// The variables of the model as it stands, but with an L that is `ratio` times as large.
   std::vector<double> start(double ratio = 1) const;
   int size() const { return noise_begin() + noise_.size(); }
+  /// A sizeable step of each variable: of a diagonal entry of L what makes it e times as large,
+  /// of the others the diagonal entry of their row, of a constant its size (BoundedVariable).
+  std::vector<double> sizes(std::span<const double> variables) const;
+  /// Lets the variables of the constants (Constants) begin at these values of all the map's
+  /// parameters, in units of their sizes there.
+  void begin_constants_at(const std::vector<double>& theta);
+  /// Which of the map's parameters are constants that are learned, and the variable of each.
+  struct Constant {
+    std::size_t parameter = 0, variable = 0;
+  };
+  std::vector<Constant> constants() const;
+  /// How many measured values count.
+  double values() const { return measured_.values; }
+  /// d value / d variable of a constant.
+  double slope_of(const Constant& constant, std::span<const double> variables) const;
+  /// Whether a constant has come within a small share of its range, or of its given value, to a
+  /// bound.
+  bool near_bound(const Constant& constant, std::span<const double> variables) const;
   /// Where the variables of the noise begin.
   int noise_begin() const { return static_cast<int>(L_.size() + theta_.size()); }
 
@@ -79,6 +97,7 @@ class StaticLikelihood {
   model::LearnedModel<double>& model_;
   const NoiseFactor& noise_;
   std::vector<std::size_t> L_;         // places in the parameter block
+  std::vector<int> row_;               // of each of them
   std::vector<std::size_t> diagonal_;  // of L, places among the variables
   std::vector<double> small_;          // by state
   std::vector<LearnedParameter> theta_;

@@ -12,18 +12,14 @@
 #include "model/state_size.hpp"
 #include "nn/softplus.hpp"
 #include "train/bfgs.hpp"
+#include "train/constant_search.hpp"
 #include "train/noise_ceiling.hpp"
+#include "train/segments.hpp"
 #include "train/variables.hpp"
 
 namespace kalmia::train {
 namespace {
 
-// Series are cut into segments that run side by side, each from the initial state: long enough that
-// how they start hardly counts.
-constexpr int kSegment = 512;
-// And longer than so many periods of a season.
-constexpr int kSegmentPeriods = 6;
-constexpr int kLongestSegment = 1 << 11;
 // A search for many variables goes most of its way on a part of the data: it costs less there, and
 // what it learns of the curvature goes with it.
 constexpr int kFirstSteps = 1 << 13;
@@ -46,42 +42,23 @@ constexpr double kLeastFactor = 0.1;
 constexpr int kWeightRounds = 6;
 // Standard deviations of the noise from which on a value is an outlier there.
 constexpr double kOutlier = 4;
-// Where constants of a map that is not linear are learned, a second search begins with process
-// noise this many times as large, on a part of the data; it is what counts if its loss on all of
-// them is lower by this much. A filter whose map is wrong and whose noise is small loses its way,
-// and then its loss says nothing about the map. Measured on a double pendulum, lengths and gravity
-// 20 % (50 %) off: loss 1.8 (2.7) where the first search ended at 4.1 (189).
+// Where constants of a map that is not linear are learned, and too many for a search of many
+// starts, a second search begins with process noise this many times as large, on a part of the
+// data; it is what counts if its loss on all of them is lower by this much. A filter whose map is
+// wrong and whose noise is small loses its way, and then its loss says nothing about the map.
+// Measured on a double pendulum, lengths and gravity 20 % (50 %) off: loss 1.8 (2.7) where the
+// first search ended at 4.1 (189).
 constexpr double kMoreNoise = 4;
 constexpr double kClearlyLess = 1e-3;
+// Maxima that a part of the data has are followed on all of them for so many iterations before the
+// best is followed to its end; the others if their loss there, before, is no further above that of
+// the first, after, than this many times what the first gained, and this.
+constexpr int kFirstIterations = 12;
+constexpr double kAsMuchGain = 2;
+constexpr double kAboutAlike = 0.005;
 // The search may take so many iterations, or so many for each of its variables.
 constexpr int kIterations = 150;
 constexpr int kIterationsPerVariable = 4;
-
-int steps_of(const std::vector<StepRange>& stretches) {
-  int steps = 0;
-  for (const StepRange& each : stretches) steps += each.steps();
-  return steps;
-}
-
-// Every so many of the segments that there are at most about `steps` steps in them.
-std::vector<StepRange> thinned(const std::vector<StepRange>& segments, int steps) {
-  const auto every = static_cast<std::size_t>((steps_of(segments) + steps - 1) / steps);
-  std::vector<StepRange> some;
-  for (std::size_t i = 0; i < segments.size(); i += std::max<std::size_t>(every, 1))
-    some.push_back(segments[i]);
-  return some;
-}
-
-std::vector<StepRange> segments_of(const std::vector<StepRange>& training, double period,
-                                   int most_steps) {
-  const int length = static_cast<int>(
-      std::clamp(std::ceil(kSegmentPeriods * period), double{kSegment}, double{kLongestSegment}));
-  std::vector<StepRange> all;
-  for (const StepRange& stretch : training)
-    for (int from = stretch.begin; from < stretch.end; from += length)
-      all.push_back({stretch.series, from, std::min(stretch.end, from + length)});
-  return thinned(all, most_steps);
-}
 
 // Where the search starts: each channel's step is shared out between measurement noise and the
 // process noise of its highest derivative. A map in physical units has derivatives by time, not by
@@ -252,6 +229,38 @@ bool learns_constants(const prior::Expert& expert, Constants constants) {
          });
 }
 
+// Whether the constants of a user's equations are few enough for a search of many starts.
+bool searches_constants(const prior::Expert& expert, const model::ModelDescription& description,
+                        const StaticOptions& options) {
+  const int constants = learned_constants(expert);
+  return description.prior.kind == prior::PriorKind::System &&
+         options.constants == Constants::Learned && constants > 0 &&
+         constants <= kMostSearchedConstants;
+}
+
+// The maxima that search_constants finds from where `start` begins, under Gaussian noise.
+std::vector<ConstantPoint> constant_maxima(const StaticResult& start, const NoiseFactor& factor,
+                                           const ScaledData& data,
+                                           const std::vector<StepRange>& training, ThreadTeam& team,
+                                           const std::vector<double>& small,
+                                           const ConstantSearchOptions& options) {
+  StaticResult gaussian = start;
+  gaussian.description.tails = 0;
+  const auto model = gaussian.alone<double>();
+  return search_constants(*model, factor, data, training, team, small, options);
+}
+
+// Those that have a value there, the best first.
+void order_by(StaticLikelihood& likelihood, std::vector<ConstantPoint>& points) {
+  for (ConstantPoint& each : points) {
+    std::vector<double> gradient(each.variables.size());
+    likelihood.begin_constants_at(each.theta);
+    each.value = likelihood(each.variables, gradient);
+  }
+  std::erase_if(points, [](const ConstantPoint& each) { return !std::isfinite(each.value); });
+  std::ranges::stable_sort(points, {}, &ConstantPoint::value);
+}
+
 // Takes over what was learned.
 void take(const model::LearnedModel<double>& model, StaticResult& result) {
   const auto bias = model.parameters().subspan(
@@ -365,6 +374,10 @@ StaticResult fit_static(const model::ModelDescription& description,
       segments_of(training, model->expert().longest_period, options.most_steps);
   const std::vector<double> small = small_noise(start, options.small_noise);
   StaticLikelihood likelihood(*model, factor, data, segments, team, small, {}, options.constants);
+  const bool written = description.prior.kind == prior::PriorKind::System;
+  const bool searched = searches_constants(model->expert(), description, options);
+  std::vector<double> theta = options.theta.empty() ? model->theta() : options.theta;
+  if (written) likelihood.begin_constants_at(theta);
   std::vector<double> x = likelihood.start();
   std::vector<double> noisier = likelihood.start(kMoreNoise);
   const std::vector<double> beginning = x;
@@ -374,6 +387,8 @@ StaticResult fit_static(const model::ModelDescription& description,
       options.max_iterations > 0
           ? options.max_iterations
           : std::max(kIterations, kIterationsPerVariable * static_cast<int>(x.size()));
+  // The states of a user's equations have units of any size.
+  if (written) bfgs.sizes = likelihood.sizes(x);
   // Student-t noise is fitted by the expectation-maximisation algorithm, with weights that are
   // given for a search: the robust filter's own depend on what is learned in a way that its
   // gradient does not know.
@@ -387,11 +402,52 @@ StaticResult fit_static(const model::ModelDescription& description,
   };
   BfgsMemory curvature;
   BfgsResult fit;
+  if (searched && options.from == nullptr && options.theta.empty()) {
+    ConstantSearchOptions search{bfgs, {}};
+    int iterations = 0;
+    search.go_on = [&](double loss) {
+      fit.interrupted = options.go_on && !options.go_on(++iterations, bfgs.max_iterations, loss);
+      return !fit.interrupted;
+    };
+    std::vector<ConstantPoint> maxima =
+        constant_maxima(result, factor, data, training, team, small, search);
+    const auto follow = [&](ConstantPoint& point) {
+      BfgsOptions some = bfgs;
+      some.max_iterations = kFirstIterations;
+      likelihood.begin_constants_at(point.theta);
+      const BfgsResult followed =
+          minimise_bfgs(objective, point.variables, some, go_on, &point.curvature);
+      fit.interrupted = fit.interrupted || followed.interrupted;
+      point.value = followed.value;
+    };
+    order_by(likelihood, maxima);
+    if (description.tails == 0 && maxima.size() > 1 && !fit.interrupted) {
+      const double before = maxima[0].value;
+      follow(maxima[0]);
+      for (std::size_t i = 1; i < maxima.size() && !fit.interrupted; ++i)
+        if (maxima[i].value <
+            maxima[0].value + kAsMuchGain * (before - maxima[0].value) + kAboutAlike)
+          follow(maxima[i]);
+      std::ranges::stable_sort(maxima, {}, &ConstantPoint::value);
+    }
+    if (!maxima.empty()) {
+      theta = maxima[0].theta;
+      likelihood.begin_constants_at(theta);
+      if (description.tails > 0) {  // under which the noise is another
+        for (const StaticLikelihood::Constant& each : likelihood.constants())
+          x[each.variable] = maxima[0].variables[each.variable];
+      } else {
+        x = maxima[0].variables;
+        curvature = maxima[0].curvature;
+      }
+    }
+  }
   try {
     if (description.tails == 0 && x.size() >= kManyVariables &&
-        steps_of(segments) > 2 * kFirstSteps) {
+        steps_of(segments) > 2 * kFirstSteps && !fit.interrupted) {
       StaticLikelihood first(*model, factor, data, thinned(segments, kFirstSteps), team, small, {},
                              options.constants);
+      if (written) first.begin_constants_at(theta);
       minimise_bfgs([&](std::span<const double> at,
                         std::span<double> gradient) { return first(at, gradient); },
                     x, bfgs, go_on, &curvature);
@@ -399,25 +455,31 @@ StaticResult fit_static(const model::ModelDescription& description,
     // Smoothing for the weights is no place to find out that the start has no likelihood.
     if (description.tails > 0) check_start(likelihood, x);
     const int rounds = description.tails > 0 ? kWeightRounds : 1;
-    for (int round = 0; round < rounds && !fit.interrupted; ++round) {
+    for (int round = 0; round < rounds && !(round > 0 && fit.interrupted); ++round) {
       if (description.tails > 0) {
         likelihood.set(x);
         take(*model, result);
         weights.update(*result.alone<float>());
         given = std::make_unique<StaticLikelihood>(*model, factor, data, segments, team, small,
                                                    weights.views(), options.constants);
+        if (written) given->begin_constants_at(theta);
       }
-      fit = minimise_bfgs(objective, x, bfgs, go_on, &curvature);
+      BfgsOptions all = bfgs;
+      if (fit.interrupted) all.max_iterations = 0;
+      const bool stopped = fit.interrupted;
+      fit = minimise_bfgs(objective, x, all, go_on, &curvature);
+      fit.interrupted = fit.interrupted || stopped;
     }
   } catch (const NumericalError&) {
     explain_start(result);
     throw;
   }
-  if (description.tails == 0 && learns_constants(model->expert(), options.constants) &&
+  if (description.tails == 0 && !searched && learns_constants(model->expert(), options.constants) &&
       !fit.interrupted)
     try {
       StaticLikelihood part(*model, factor, data, thinned(segments, kFirstSteps), team, small, {},
                             options.constants);
+      if (written) part.begin_constants_at(theta);
       fit.interrupted =
           minimise_bfgs([&](std::span<const double> at,
                             std::span<double> gradient) { return part(at, gradient); },
@@ -444,23 +506,32 @@ StaticResult fit_static(const model::ModelDescription& description,
     }
   }
   likelihood.set(x);
+  int held = -1;
   std::vector<double> R = model->emission().R();
   if (noise.learned() && noise.R.empty() && ceiling.firm && !fit.interrupted &&
       lower_to_ceiling(ceiling.R, R)) {
     const std::vector<double> lower = factor.start(R);
-    const std::ptrdiff_t held = likelihood.noise_begin();
+    const std::ptrdiff_t noise_begin = likelihood.noise_begin();
+    const std::vector<double> ended = x;
     x = beginning;  // where there is process noise yet
-    std::copy(lower.begin(), lower.end(), x.begin() + held);
+    for (const StaticLikelihood::Constant& each : likelihood.constants())
+      if (searched) x[each.variable] = ended[each.variable];
+    std::copy(lower.begin(), lower.end(), x.begin() + noise_begin);
     const Objective without_noise = [&](std::span<const double> at, std::span<double> gradient) {
       const double value = objective(at, gradient);
-      std::fill(gradient.begin() + held, gradient.end(), 0.0);
+      std::fill(gradient.begin() + noise_begin, gradient.end(), 0.0);
       return value;
     };
     fit = minimise_bfgs(without_noise, x, bfgs, go_on);
     likelihood.set(x);
+    held = likelihood.noise_begin();
   }
 
   take(*model, result);
+  if (written && !likelihood.constants().empty() && !fit.interrupted) {
+    result.constants = constant_errors(likelihood, objective, x, likelihood.sizes(x), held);
+    likelihood.set(x);
+  }
   const auto learned_L = std::span(result.output).last(result.initial_L.size());
   if (description.prior.degree > 1 && description.prior.departure > 0)
     add_noise(

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/noise.hpp"
+#include "train/constant_errors.hpp"
 #include "train/static_likelihood.hpp"
 #include "train/training_data.hpp"
 
@@ -25,6 +26,9 @@ struct StaticResult {
   double training_loss = 0;  ///< mean negative log-likelihood of a value, in the user's units
   int free_parameters = 0;
   bool interrupted = false;
+  /// How well the data determine the learned constants of a user's equations; empty where none are
+  /// learned, or the search was interrupted.
+  std::vector<ConstantError> constants;
 
   /// A model of any size of networks that computes this: the last layer's weights are zero.
   template <typename T>
@@ -51,6 +55,9 @@ struct StaticOptions {
   /// Where the search begins; null: where begin_static does. Of the same states.
   const StaticResult* from = nullptr;
   Constants constants = Constants::Learned;
+  /// Values of all the map's parameters where constants begin, found before; empty: as given, or
+  /// where a search of many starts ends (search_constants).
+  std::vector<double> theta;
   /// Asked after every iteration with its number, the most there may be, and the loss; false ends
   /// the fit.
   std::function<bool(int iteration, int most, double loss)> go_on;
@@ -69,7 +76,9 @@ StaticResult with_tails(StaticResult fitted, double degrees_of_freedom,
                         const model::NoiseSpec& noise);
 
 /// Fits the static model of `description` (whose network sizes do not matter) to the training
-/// stretches. Throws NumericalError if the likelihood is not finite from the start.
+/// stretches. Constants of a user's equations, where there are few, are searched for from many
+/// starts, on a part of the data; the best maxima are followed on all of them. Throws
+/// NumericalError if the likelihood is not finite from the start.
 StaticResult fit_static(const model::ModelDescription& description,
                         const std::vector<model::ChannelStatistics>& channels,
                         const model::NoiseSpec& noise, const ScaledData& data,

@@ -36,6 +36,22 @@ const char* name_of(StopReason reason) {
   return "";
 }
 
+const char* name_of(ParameterState state) {
+  switch (state) {
+    case ParameterState::Unknown:
+      return "unknown";
+    case ParameterState::Determined:
+      return "determined";
+    case ParameterState::NotIdentifiable:
+      return "not_identifiable";
+    case ParameterState::DidNotMove:
+      return "did_not_move";
+    case ParameterState::AtBound:
+      return "at_bound";
+  }
+  return "";
+}
+
 template <typename Options>
 Json fields_json(const Options& options) {
   Json json = Json::object();
@@ -58,6 +74,7 @@ class SummaryWriter {
   Json operator()(std::size_t value) const { return value; }
   Json operator()(const std::string& value) const { return value; }
   Json operator()(StopReason value) const { return name_of(value); }
+  Json operator()(ParameterState value) const { return name_of(value); }
 
   template <typename Part>
   Json operator()(const std::vector<Part>& parts) const {
@@ -165,23 +182,43 @@ std::string calibration_text(const std::vector<FitFactor>& factors) {
 
 // What was better than all before it, and by how much; the rest is in the JSON.
 std::string search_text(const std::vector<FitCandidate>& tried) {
-  const auto kept = std::ranges::count_if(tried, [](const FitCandidate& each) { return each.kept; });
+  const auto kept =
+      std::ranges::count_if(tried, [](const FitCandidate& each) { return each.kept; });
   std::string text = fmt::format(
-      "{} models were tried, {} of them kept for a while: loss over all uses (filter, smooth, gaps, "
+      "{} models were tried, {} of them kept for a while: loss over all uses (filter, smooth, "
+      "gaps, "
       "forecast)\n",
       tried.size(), kept);
   for (const FitCandidate& each : tried)
     if (each.kept)
-      text += fmt::format("  {:9.4f} ({:.4f}, {:.4f}, {:.4f}, {:.4f})  {}\n", each.loss, each.filter,
-                          each.smooth, each.gaps, each.forecast, each.what);
+      text += fmt::format("  {:9.4f} ({:.4f}, {:.4f}, {:.4f}, {:.4f})  {}\n", each.loss,
+                          each.filter, each.smooth, each.gaps, each.forecast, each.what);
   return text;
 }
 
-std::string parameters_text(const std::vector<Parameter>& parameters) {
+// "gravity 9.466 +- 0.21, damping 0.1002 (not identifiable)".
+std::string parameter_text(const LearnedParameter& parameter) {
+  std::string text = fmt::format("{} {:.4g}", parameter.name, parameter.value);
+  switch (parameter.state) {
+    case ParameterState::Unknown:
+      return text;
+    case ParameterState::Determined:
+      return text + fmt::format(" +- {:.2g}", parameter.standard_error);
+    case ParameterState::NotIdentifiable:
+      return text + " (not identifiable)";
+    case ParameterState::DidNotMove:
+      return text + " (did not move)";
+    case ParameterState::AtBound:
+      return text + " (at its bound)";
+  }
+  return text;
+}
+
+std::string parameters_text(const std::vector<LearnedParameter>& parameters) {
   constexpr std::size_t kShown = 12;
   std::string text;
   for (std::size_t i = 0; i < std::min(parameters.size(), kShown); ++i)
-    text += fmt::format("{}{} {:.4g}", i ? ", " : "", parameters[i].name, parameters[i].value);
+    text += (i > 0 ? ", " : "") + parameter_text(parameters[i]);
   if (parameters.size() > kShown) text += fmt::format(", ... ({} in all)", parameters.size());
   return "learned: " + text + "\n";
 }

@@ -55,6 +55,12 @@ double BoundedVariable::slope(double v) const {
   return scale_;
 }
 
+bool is_near_bound(const Parameter& parameter, double value) {
+  constexpr double kShare = 1e-3;
+  const double range = std::min(parameter.upper - parameter.lower, 2 * std::abs(parameter.value));
+  return std::min(value - parameter.lower, parameter.upper - value) <= kShare * range;
+}
+
 NoiseFactor::NoiseFactor(model::NoiseSpec::Kind kind, int meas_dim, std::vector<double> floor)
     : meas_dim_(meas_dim),
       full_(kind == model::NoiseSpec::Kind::LearnFull),
@@ -91,6 +97,16 @@ std::vector<double> NoiseFactor::start(std::span<const double> R) const {
       variables[static_cast<std::size_t>(full_ ? lanes::triangle_index(i, j) : i)] =
           i == j ? std::log(C(i, i)) : C(i, j);
   return variables;
+}
+
+std::vector<double> NoiseFactor::sizes(std::span<const double> variables) const {
+  std::vector<double> sizes(static_cast<std::size_t>(size_), 1.0);
+  if (!full_) return sizes;
+  for (int i = 0; i < meas_dim_; ++i)
+    for (int j = 0; j < i; ++j)
+      sizes[static_cast<std::size_t>(lanes::triangle_index(i, j))] =
+          std::exp(variables[static_cast<std::size_t>(lanes::triangle_index(i, i))]);
+  return sizes;
 }
 
 std::vector<double> NoiseFactor::factor(std::span<const double> variables) const {

@@ -36,6 +36,10 @@ class BoundedVariable {
   double lower_, upper_, centre_, scale_, start_;
 };
 
+/// Whether a value is at a bound of the parameter, but for a small share of their distance, or of
+/// the number where there is one bound.
+bool is_near_bound(const Parameter& parameter, double value);
+
 /// R = C C' + floor as free variables.
 class NoiseFactor {
  public:
@@ -48,6 +52,9 @@ class NoiseFactor {
   /// Variables for which R (M x M) comes out again. Where R is not clearly above the floor, C C'
   /// keeps a tenth of the floor's diagonal, and as much of the correlation as that allows.
   std::vector<double> start(std::span<const double> R) const;
+  /// A sizeable step of each variable there: of logarithms 1, of the others the deviation of their
+  /// row.
+  std::vector<double> sizes(std::span<const double> variables) const;
   /// R (M x M).
   std::vector<double> value(std::span<const double> variables) const;
   /// Whether channels have noise of their own.

@@ -92,12 +92,15 @@ class Configuration(SystemTest):
     def test_learns_the_parameter_and_says_so(self):
         self.write(GOOD)
         text = self.succeed("fit", "fit.toml")
-        self.assertRegex(text, r"(?m)^learned: gravity (9\.\d+|10|10\.\d+)$")
+        self.assertRegex(text, r"(?m)^learned: gravity (9\.\d+|10|10\.\d+) \+- 0\.\d+$")
         summary = json.loads(self.succeed("fit", "fit.toml", "--json"))
         self.assertEqual([each["name"] for each in summary["static"]["parameters"]], ["gravity"])
         self.assertEqual(summary["static"]["parameters"][0]["lower"], 0)
         self.assertIsNone(summary["static"]["parameters"][0]["upper"])
         self.assertEqual(summary["static"]["prior"], "system")
+        # By theory: twice the frequency times sqrt(damping / 20 s), 0.44.
+        self.assertEqual(summary["static"]["parameters"][0]["state"], "determined")
+        self.assertAlmostEqual(summary["static"]["parameters"][0]["standard_error"], 0.44, delta=0.2)
         found = self.parameters("model.kalmia")
         self.assertEqual(list(found), ["gravity", "damping"])
         # Its standard error: twice the frequency times sqrt(damping / 20 s), 0.44.
@@ -110,7 +113,7 @@ class Configuration(SystemTest):
         self.write(GOOD)
         self.succeed("fit", "fit.toml")
         text = self.succeed("info", "model.kalmia")
-        self.assertRegex(text, r"(?m)^parameters: +gravity [\d.]+ \(learned, in 0\.\.\), damping 0.1$")
+        self.assertRegex(text, r"(?m)^parameters: +gravity [\d.]+ \+- [\d.]+ \(learned, in 0\.\.\), damping 0.1$")
         for line in ("push = -gravity*sin(angle)", "dangle/dt = rate", "drate/dt = force",
                      "measured y1 = angle", "initial rate = 0 +- 3"):
             self.assertRegex(text, rf"(?m)^ +{re.escape(line)}$")
@@ -270,7 +273,7 @@ class Mistakes(SystemTest):
         self.refuse([("lower = 0", "lower = 6")], "gravity",
                     "system.parameters.gravity: the value is 5, but learning must start between the "
                     "bounds 6 and inf")
-        self.refuse([("substeps = 2", "substeps = 0")], "substeps", "system.substeps = 0, but it must be")
+        self.refuse([("substeps = 2", "substeps = -1")], "substeps", "system.substeps = -1, but it must be")
         self.refuse([("substeps = 2", "flow = 'euler'")], "flow", 'system.flow = "euler", but it must be')
         self.refuse([("gravity =", "sin =")], "[system.parameters]", '"sin" is taken by the function')
 
@@ -398,7 +401,7 @@ class Options(SystemTest):
         self.refuse_options(["--parameter", "k = 5"], "system.states is empty")
         self.refuse_options(["--ode", "y1 = -y1", "--prior", "lorenz"],
                             "--prior lorenz and --ode: states move by a prior or by equations")
-        self.refuse_options(["--ode", "y1 = -y1", "--substeps", "0"], "kalmia fit: --substeps = 0, ")
+        self.refuse_options(["--ode", "y1 = -y1", "--substeps", "101"], "kalmia fit: --substeps")
         self.write(GOOD)
         self.fail_with(2, ["fit", "fit.toml", "--ode", "rate = forc"],
                        ['kalmia fit: --ode rate = "forc", character 1'])

@@ -76,7 +76,7 @@ Matrix integrated_noise(Point at, const Matrix& G) {
 TEST(ProgramFlow, NoiseIsTheIntegralAlongTheFlow) {
   for (const lanes::Isa isa : lanes::available_isas()) {
     lanes::force_isa(isa);
-    PendulumFlow flow(8);
+    PendulumFlow flow(16);
     flow.run();
     for (int b = 0; b < kFlowLanes; ++b) {
       const Matrix G = flow.L.get_lower(b) * flow.L.get_lower(b).transpose();
@@ -89,19 +89,54 @@ TEST(ProgramFlow, NoiseIsTheIntegralAlongTheFlow) {
   lanes::use_best_isa();
 }
 
-// Half the substep, a sixteenth of the error.
+// Half the substep, a sixteenth of the error: over pairs of substeps, and over each.
 TEST(ProgramFlow, TheErrorIsOfFourthOrder) {
-  std::vector<double> error;
-  for (const int substeps : {2, 4, 8, 16}) {
-    PendulumFlow flow(substeps);
-    for (int b = 0; b < kFlowLanes; ++b) flow.dt.set(b, Matrix::Constant(1, 1, 1.0));
-    flow.run();
-    const Matrix G = flow.L.get_lower(3) * flow.L.get_lower(3).transpose();
-    error.push_back((flow.Q.get(3) - integrated_noise(flow.point(3), G)).norm());
+  for (const std::vector<int>& counts : {std::vector<int>{4, 8, 16, 32}, {5, 11, 21}}) {
+    std::vector<double> error;
+    for (const int substeps : counts) {
+      PendulumFlow flow(substeps);
+      for (int b = 0; b < kFlowLanes; ++b) flow.dt.set(b, Matrix::Constant(1, 1, 1.0));
+      flow.run();
+      const Matrix G = flow.L.get_lower(3) * flow.L.get_lower(3).transpose();
+      error.push_back((flow.Q.get(3) - integrated_noise(flow.point(3), G)).norm());
+    }
+    for (std::size_t i = 0; i + 1 < error.size(); ++i) {
+      const double sixteenth =
+          std::pow(static_cast<double>(counts[i + 1]) / static_cast<double>(counts[i]), 4);
+      EXPECT_GT(error[i] / error[i + 1], 11.0 / 16 * sixteenth) << counts[i];
+      EXPECT_LT(error[i] / error[i + 1], 24.0 / 16 * sixteenth) << counts[i];
+    }
   }
-  for (std::size_t i = 0; i + 1 < error.size(); ++i) {
-    EXPECT_GT(error[i] / error[i + 1], 11) << i;
-    EXPECT_LT(error[i] / error[i + 1], 24) << i;
+}
+
+// The tangent of several substeps is a product; it is that of where they lead.
+TEST(ProgramFlow, TheTangentIsThatOfAllSubsteps) {
+  constexpr double kStep = 1e-6;
+  for (const int substeps : {2, 3, 4}) {
+    PendulumFlow flow(substeps);
+    flow.run();
+    const auto end = [&](int b) -> Vector { return flow.F.get(b) * flow.x.get(b) + flow.e.get(b); };
+    std::vector<Matrix> F;
+    std::vector<Vector> x;
+    for (int b = 0; b < kFlowLanes; ++b) {
+      F.push_back(flow.F.get(b));
+      x.push_back(flow.x.get(b));
+    }
+    for (int j = 0; j < 2; ++j) {
+      std::vector<Vector> ends[2];
+      for (const int side : {0, 1}) {
+        for (int b = 0; b < kFlowLanes; ++b) {
+          Vector moved = x[static_cast<std::size_t>(b)];
+          moved(j) += side == 0 ? -kStep : kStep;
+          flow.x.set(b, moved);
+        }
+        flow.run();
+        for (int b = 0; b < kFlowLanes; ++b) ends[side].push_back(end(b));
+      }
+      for (std::size_t b = 0; b < static_cast<std::size_t>(kFlowLanes); ++b)
+        EXPECT_LE(((ends[1][b] - ends[0][b]) / (2 * kStep) - F[b].col(j)).norm(), 1e-8)
+            << substeps << " substeps, lane " << b;
+    }
   }
 }
 
@@ -123,7 +158,7 @@ TEST(ProgramFlow, TheMapIsThatOfTheProgramMap) {
 TEST(ProgramFlow, AdjointMatchesCentralDifferences) {
   for (const lanes::Isa isa : lanes::available_isas()) {
     lanes::force_isa(isa);
-    for (const int substeps : {1, 3}) {
+    for (const int substeps : {1, 2, 3, 4}) {
       PendulumFlow flow(substeps);
       RandomStream random(172, "weights");
       Lines<double> d_F(2, 2), d_e(2, 1), d_Q(2, 2), d_x(2, 1), d_theta(2, 1);

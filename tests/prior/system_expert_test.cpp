@@ -301,7 +301,30 @@ TEST(SystemExpert, FlowsThatDoNotFitAreRefused) {
   EXPECT_EQ(refused([](System& s) { s.integration.order = 0; }),
             "system.order = 0, but it must be in 1..20");
   EXPECT_EQ(refused([](System& s) { s.integration.substeps = 101; }),
-            "system.substeps = 101, but it must be in 1..100");
+            "system.substeps = 101, but it must be in 0..100");
+}
+
+// A fit finds how many; until then there is one.
+TEST(SystemExpert, SubstepsThatAreToBeFoundAreOne) {
+  System system;
+  system.states = {"x"};
+  system.ode = {{"x", "-3*x*x"}};
+  const auto next = [&](int substeps) {
+    system.integration.substeps = substeps;
+    ExpertSpec spec;
+    spec.kind = PriorKind::System;
+    spec.system = system;
+    const Expert expert = make_expert(spec, {"x"});
+    Buffer<double> x(8), dt(8), F(8), e(8), scratch(expert.map->scratch_size());
+    std::ranges::fill(x.span(), 0.8);
+    std::ranges::fill(dt.span(), 0.4);
+    expert.map->forward({x.data(), dt.data(), nullptr, nullptr}, F.data(), e.data(),
+                        scratch.data());
+    return F.data()[0] * 0.8 + e.data()[0];
+  };
+  EXPECT_EQ(System().integration.substeps, 0);
+  EXPECT_EQ(next(0), next(1));
+  EXPECT_NE(next(2), next(1));
 }
 
 TEST(SystemExpert, ColumnsThatAreNotThereAreRefused) {

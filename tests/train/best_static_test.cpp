@@ -152,6 +152,89 @@ TEST(BestStatic, TailsAreLearned) {
   EXPECT_LT(best.fitted.description.tails, 5);
 }
 
+System lorenz_with(int substeps, bool learn) {
+  System system;
+  system.states = {"y1", "y2", "y3"};
+  system.parameters = {{"rho", learn ? 24.0 : 28.0, learn}};
+  system.ode = {{"y1", "10*(y2 - y1)"}, {"y2", "y1*(rho - y3) - y2"}, {"y3", "y1*y2 - 8/3*y3"}};
+  system.integration.substeps = substeps;
+  return system;
+}
+
+// Equations are integrated as finely as their speed asks for, unless the user says how finely.
+TEST(BestStatic, SubstepsAreFoundOrKept) {
+  SimulateOptions options;
+  options.steps = 2500;
+  const Dataset data = simulate("lorenz", options);
+  for (const bool learn : {false, true}) {
+    Fit found(data, {}, test::equations(lorenz_with(0, learn)));
+    Fit kept(data, {}, test::equations(lorenz_with(1, learn)));
+    const BestStatic fine = found.best(), coarse = kept.best();
+    EXPECT_EQ(fine.fitted.description.prior.system.integration.substeps, 2);
+    EXPECT_EQ(coarse.fitted.description.prior.system.integration.substeps, 1);
+    EXPECT_LT(fine.score, coarse.score - 0.003);
+    if (!learn) continue;
+    EXPECT_NEAR(fine.fitted.description.theta[0], 28, 0.1);
+    ASSERT_EQ(fine.fitted.constants.size(), 1u);
+    EXPECT_LT(fine.fitted.constants[0].standard_error, 0.1);
+  }
+}
+
+// Equations that one substep makes run away at once are integrated more finely.
+TEST(BestStatic, StiffEquationsGetMoreSubsteps) {
+  RandomStream random(10, "stiff");
+  std::vector<double> y;
+  for (int k = 0; k < 800; ++k) y.push_back(1 + 0.02 * random.normal());
+  System system;
+  system.states = {"y"};
+  system.ode = {{"y", "-20*(y^3 - 1)"}};
+  system.initial = {};
+  Fit fit(dataset_of({y}), {}, test::equations(system));
+  EXPECT_GE(fit.best().fitted.description.prior.system.integration.substeps, 8);
+}
+
+// What is known of each learned constant.
+TEST(BestStatic, LearnedConstantsAreExamined) {
+  System system;
+  system.states = {"y"};
+  system.parameters = {{"a", 2, true, 0}, {"b", 3, true, 0}, {"c", 0.5, true, 0},
+                       {"d", 0.1, true},  {"e", 7, true},    {"fixed", 1}};
+  system.next = {{"y", "a*b + c + d*y + fixed + e*y*y"}};
+  const Case c(dataset_of({local_level(100, 1, 1, 9)}), test::equations(system));
+  StaticResult fitted;
+  fitted.description = c.description;
+  fitted.description.theta = {4, 1.5, 1e-9, 0.3, 7, 1};
+  const double none = std::nan("");
+  fitted.constants = {{0, none, false, false, {1}},
+                      {1, none, false, false, {0}},
+                      {2, none, true, true, {}},
+                      {3, 0.05, false, true, {}},
+                      {4, none, false, false, {}}};
+  const std::vector<LearnedParameter> examined = examined_parameters(fitted);
+  ASSERT_EQ(examined.size(), 5u);
+  EXPECT_EQ(examined[0].state, ParameterState::NotIdentifiable);
+  EXPECT_EQ(examined[0].value, 4);
+  EXPECT_EQ(examined[0].start, 2);
+  EXPECT_EQ(examined[0].lower, 0);
+  EXPECT_EQ(examined[0].together, (std::vector<std::string>{"b"}));
+  EXPECT_EQ(examined[2].state, ParameterState::AtBound);
+  EXPECT_EQ(examined[3].state, ParameterState::Determined);
+  EXPECT_EQ(examined[3].standard_error, 0.05);
+  EXPECT_EQ(examined[4].state, ParameterState::DidNotMove);
+  EXPECT_TRUE(std::isnan(examined[4].standard_error));
+  // Where nothing was examined, what can be seen from the values.
+  fitted.constants.clear();
+  const std::vector<LearnedParameter> seen = examined_parameters(fitted);
+  EXPECT_EQ(seen[0].state, ParameterState::Unknown);
+  EXPECT_EQ(seen[2].state, ParameterState::AtBound);
+  EXPECT_EQ(seen[4].state, ParameterState::DidNotMove);
+  // Those of priors with a name are not.
+  StaticResult named;
+  named.description = Case(dataset_of({local_level(100, 1, 1, 9)}), "damped-velocity").description;
+  for (const LearnedParameter& each : examined_parameters(named))
+    EXPECT_EQ(each.state, ParameterState::Unknown);
+}
+
 TEST(BestStatic, ParametersWithAMeaningAreNamed) {
   const Case c(dataset_of({local_level(100, 1, 1, 9)}), "damped-velocity");
   model::ModelDescription description = c.description;

@@ -69,6 +69,27 @@ TEST(Bfgs, GoesOnFromWhatItLearnedOfTheCurvature) {
   EXPECT_EQ(memory.inverse.size(), 1u);
 }
 
+// Over their sizes, variables of any unit make the same search.
+TEST(Bfgs, SizesMakeUnitsNoMatter) {
+  const std::vector<double> sizes = {1e-5, 4096};  // the second a power of two
+  const Objective in_units = [&](std::span<const double> x, std::span<double> g) {
+    const double at[] = {x[0] / sizes[0], x[1] / sizes[1]};
+    const double value = rosenbrock(at, g);
+    for (std::size_t i = 0; i < 2; ++i) g[i] /= sizes[i];
+    return value;
+  };
+  std::vector<double> plain = {-1.2, 1}, x = {-1.2 * sizes[0], sizes[1]};
+  const BfgsResult expected = minimise_bfgs(rosenbrock, plain);
+  BfgsOptions options;
+  options.sizes = sizes;
+  const BfgsResult result = minimise_bfgs(in_units, x, options);
+  EXPECT_EQ(result.iterations, expected.iterations);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(x[i] / sizes[i], plain[i], 1e-6);
+  // Without them it is another.
+  std::vector<double> other = {-1.2 * sizes[0], sizes[1]};
+  EXPECT_NE(minimise_bfgs(in_units, other).evaluations, expected.evaluations);
+}
+
 TEST(Bfgs, Rosenbrock) {
   std::vector<double> x = {-1.2, 1};
   const BfgsResult result = minimise_bfgs(rosenbrock, x);

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "train/train_cases.hpp"
 
 namespace kalmia::train {
@@ -24,28 +22,31 @@ TEST(FitNotes, RowsAtTheEndAndTimeStepsThatDiffer) {
             (Notes{"time steps differ (median 1, one differs by 0.25)"}));
 }
 
-TEST(FitNotes, SaysWhichConstantsDidNotMoveOrSitAtABound) {
-  const double inf = std::numeric_limits<double>::infinity();
-  const std::vector<Parameter> began = {{"gravity", 10, true, 0, inf},
-                                        {"damping", 0.1, true, 0, inf},
-                                        {"share", 0.5, true, 0, 1},
-                                        {"offset", 0, true, -inf, inf},
-                                        {"still", 3, true, -inf, inf}};
-  std::vector<Parameter> ended = began;
-  ended[0].value = 9.8;
-  ended[1].value = 1e-7;
-  ended[2].value = 0.9999;
-  ended[3].value = 0.01;
+TEST(FitNotes, SaysWhatIsToKnowOfConstants) {
+  const auto constant = [](const char* name, double value, ParameterState state) {
+    LearnedParameter made;
+    made.name = name;
+    made.value = value;
+    made.state = state;
+    return made;
+  };
+  using State = ParameterState;
+  std::vector<LearnedParameter> learned = {
+      constant("gravity", 9.8, State::Determined),     constant("damping", 1e-7, State::AtBound),
+      constant("share", 0.9999, State::AtBound),       constant("mass", 2, State::NotIdentifiable),
+      constant("length", 0.5, State::NotIdentifiable), constant("rate", 4, State::Unknown),
+      constant("still", 3, State::DidNotMove)};
+  learned[3].together = {"length"};
   EXPECT_EQ(
-      constant_notes(began, ended),
+      constant_notes(learned),
       (Notes{"constants that did not move from where they began: still (3); the data do not show "
              "them, or the search was lost there: begin elsewhere",
              "constants that sit at a bound: damping (1e-07), share (0.9999); the data want them "
-             "beyond it, or do not show them"}));
-  ended[1].value = 0.02;
-  ended[2].value = 0.6;
-  ended[4].value = 3.1;
-  EXPECT_TRUE(constant_notes(began, ended).empty());
+             "beyond it, or do not show them",
+             "constants that are not identifiable: the data do not tell mass (2) apart from "
+             "length, length (0.5); give their values, or measure what depends on them"}));
+  for (LearnedParameter& each : learned) each.state = State::Determined;
+  EXPECT_TRUE(constant_notes(learned).empty());
 }
 
 }  // namespace

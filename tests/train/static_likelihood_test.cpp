@@ -91,6 +91,7 @@ struct Likelihood {
   static StaticResult begin(const Case& c, ThreadTeam& team, const model::NoiseSpec& spec) {
     StaticOptions options;
     options.max_iterations = 1;
+    options.theta = model::expert_of(c.description).theta();  // no search from other starts
     StaticResult result =
         fit_static(c.description, c.channels, spec, c.scaled, c.everything(), team, options);
     result.description.theta.clear();
@@ -290,6 +291,56 @@ TEST(StaticLikelihood, MayStartWithMoreProcessNoise) {
   EXPECT_NEAR(more[1], 0.2, 1e-12);
   EXPECT_NEAR(nn::softplus(more[2]), 4 * nn::softplus(l.variables[2]), 1e-12);
   EXPECT_TRUE(std::equal(more.begin() + 3, more.end(), l.likelihood.start().begin() + 3));
+}
+
+// A step of a variable's size makes a width e times as large, to first order, and moves what lies
+// off the diagonal by the width of its row.
+TEST(StaticLikelihood, SizesOfVariables) {
+  Likelihood l(pendulum_data(), pendulum_spec(0.3), Kind::LearnFull);
+  for (const double width : {1e-4, 0.5, 300.0}) {
+    l.variables[0] = nn::inverse_softplus(width);
+    l.variables[2] = nn::inverse_softplus(0.3 * width);
+    const std::vector<double> sizes = l.likelihood.sizes(l.variables);
+    ASSERT_EQ(sizes.size(), l.variables.size());
+    const double h = 1e-6;
+    EXPECT_NEAR((nn::softplus(l.variables[0] + h * sizes[0]) - width) / h, width, 1e-4 * width);
+    EXPECT_NEAR(sizes[1], 0.3 * width, 1e-9 * width);
+    for (std::size_t i = 3; i < 3 + 8; ++i) EXPECT_EQ(sizes[i], 1);
+    EXPECT_NEAR(sizes[3 + 8 + 1], std::exp(l.variables[3 + 8 + 2]), 1e-12);
+  }
+}
+
+TEST(StaticLikelihood, ConstantsMayBeginAnywhere) {
+  Likelihood l(pendulum_data(), pendulum_spec(0.3), Kind::LearnDiagonal);
+  const std::vector<StaticLikelihood::Constant> constants = l.likelihood.constants();
+  ASSERT_EQ(constants.size(), 4u);  // what is given is none, nor is a departure
+  EXPECT_EQ(constants[1].parameter, 2u);
+  EXPECT_EQ(constants[1].variable, 4u);
+  std::vector<double> theta = l.model->theta();
+  theta[0] = 8;
+  theta[2] = 0.01;
+  theta[3] = 1;
+  theta[4] = -2;
+  l.likelihood.begin_constants_at(theta);
+  std::vector<double> x = l.likelihood.start();
+  l.likelihood.set(x);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(l.model->theta()[i], theta[i], 1e-14);
+  x[6] += 1;  // free: by its size
+  l.likelihood.set(x);
+  EXPECT_NEAR(l.model->theta()[4], 0, 1e-14);
+  for (const StaticLikelihood::Constant& each : constants) {
+    std::vector<double> up = x, down = x;
+    up[each.variable] += 1e-5;
+    down[each.variable] -= 1e-5;
+    l.likelihood.set(up);
+    const double high = l.model->theta()[each.parameter];
+    l.likelihood.set(down);
+    EXPECT_NEAR(l.likelihood.slope_of(each, x), (high - l.model->theta()[each.parameter]) / 2e-5,
+                1e-8);
+  }
+  EXPECT_FALSE(l.likelihood.near_bound(constants[0], x));
+  x[3] = 40;
+  EXPECT_TRUE(l.likelihood.near_bound(constants[0], x));
 }
 
 TEST(StaticLikelihood, HeldConstantsAreNoVariables) {

@@ -299,6 +299,117 @@ TEST(StaticStage, ParametersOfLorenzAreRecovered) {
   EXPECT_NEAR(theta_of(fitted, "beta"), 8.0 / 3, 0.05);
 }
 
+// A wave of a period of 40 steps in noise, by equations; values of `spoilt` are outliers.
+Case wave_case(double frequency, double spoilt = 0) {
+  RandomStream random(31, "wave");
+  std::vector<double> y;
+  for (int k = 0; k < 2000; ++k) {
+    y.push_back(std::sin(0.157 * k + 0.4) + 0.3 * random.normal());
+    if (random.uniform() < spoilt) y.back() += 10 * random.normal();
+  }
+  System system;
+  system.states = {"s", "v"};
+  system.parameters = {{"w", frequency, true, 0}};
+  system.ode = {{"s", "v"}, {"v", "-w^2*s"}};
+  system.measure = {{"y", "s"}};
+  system.initial = {{"v", 0, 1}};
+  return {dataset_of({y}), test::equations(system)};
+}
+
+// The likelihood has many maxima. A search from the given value alone ends in another one.
+TEST(StaticStage, ConstantsAreFoundFromFarAway) {
+  const StaticResult near = fit_all(wave_case(0.157));
+  EXPECT_NEAR(theta_of(near, "w"), 0.157, 0.001);
+  for (const double start : {0.02, 1.2}) {
+    const Case c = wave_case(start);
+    const StaticResult fitted = fit_all(c);
+    EXPECT_NEAR(fitted.training_loss, near.training_loss, 1e-4) << start;
+    StaticOptions alone;
+    alone.theta = {start};
+    if (start > 1) {
+      EXPECT_GT(fit_all(c, {}, alone).training_loss, near.training_loss + 0.01);
+    }
+    const StaticResult two = fit_all(c, {}, {}, 2);
+    EXPECT_EQ(fitted.output, two.output);
+    EXPECT_EQ(fitted.description.theta, two.description.theta);
+  }
+}
+
+TEST(StaticStage, ConstantsAreFoundUnderHeavyTails) {
+  Case c = wave_case(1.2, 0.03);
+  c.description.tails = 4;
+  const StaticResult fitted = fit_all(c);
+  EXPECT_NEAR(theta_of(fitted, "w"), 0.157, 0.002);
+  ASSERT_EQ(fitted.constants.size(), 1u);
+  EXPECT_LT(fitted.constants[0].standard_error, 0.002);
+}
+
+// The sign of a constant, and its size where 0 is given.
+TEST(StaticStage, ConstantsMayBeginAtZeroOrWithTheWrongSign) {
+  RandomStream random(32, "returns");
+  std::vector<double> y;
+  double x = 0;
+  for (int k = 0; k < 1500; ++k) {
+    x += 0.3 * (5 - x) + 0.3 * random.normal();
+    y.push_back(x + 0.1 * random.normal());
+  }
+  for (const double pace : {0.0, 0.6, -0.05})
+    for (const double level : {0.0, -40.0}) {
+      System system;
+      system.states = {"y"};
+      system.parameters = {{"pace", pace, true}, {"level", level, true}};
+      system.next = {{"y", "y - pace*(y - level)"}};
+      const StaticResult fitted = fit_all(Case(dataset_of({y}), test::equations(system)));
+      EXPECT_NEAR(theta_of(fitted, "pace"), 0.3, 0.07) << pace << " " << level;
+      EXPECT_NEAR(theta_of(fitted, "level"), 5, 0.15) << pace << " " << level;
+    }
+}
+
+// A map that a given value makes overflow at once may be learned from other starts.
+TEST(StaticStage, AStartWithoutALikelihoodIsNotTheEnd) {
+  System system;
+  system.states = {"y"};
+  system.parameters = {{"growth", 20, true, 0, 40}};
+  system.next = {{"y", "growth*y*(1 - y)"}};
+  RandomStream random(33, "growth");
+  std::vector<double> y;
+  double x = 0.4;
+  for (int k = 0; k < 800; ++k) {
+    x = std::clamp(2.5 * x * (1 - x) + 0.03 * random.normal(), 0.05, 0.95);
+    y.push_back(x + 0.02 * random.normal());
+  }
+  const StaticResult fitted = fit_all(Case(dataset_of({y}), test::equations(system)));
+  EXPECT_NEAR(theta_of(fitted, "growth"), 2.5, 0.05);
+}
+
+TEST(StaticStage, ASearchForConstantsMayBeInterrupted) {
+  for (const std::size_t most : {3u, 150u}) {
+    StaticOptions options;
+    std::vector<double> losses;
+    options.go_on = [&](int, int, double loss) {
+      losses.push_back(loss);
+      return losses.size() < most;
+    };
+    const StaticResult fitted = fit_all(wave_case(1.2), {}, options);
+    EXPECT_TRUE(fitted.interrupted);
+    EXPECT_EQ(losses.size(), most);
+    EXPECT_TRUE(std::isfinite(fitted.training_loss));
+    EXPECT_TRUE(fitted.constants.empty());
+  }
+}
+
+// States in units of any size are the same search.
+TEST(StaticStage, UnitsOfAUsersStatesDoNotMatter) {
+  const Case c = wave_case(0.2);
+  Case large = wave_case(0.2);
+  prior::ExpertSpec spec = large.description.prior;
+  spec.system.measure = {{"y", "s/1e5"}};
+  spec.system.initial = {{"s", 0, 3e5}, {"v", 0, 1e5}};
+  const StaticResult a = fit_all(c), b = fit_all(Case(c.data, spec));
+  EXPECT_NEAR(a.training_loss, b.training_loss, 1e-3);
+  EXPECT_NEAR(theta_of(a, "w"), theta_of(b, "w"), 1e-4);
+}
+
 // x' = -x / 2 + force, at times that differ.
 TEST(StaticStage, AnInputsGainIsLearnedAtAnyTimes) {
   Dataset data = dataset_of({{}});

@@ -82,6 +82,34 @@ TEST(Summary, JsonHasEverythingAndNoNumberThatIsNone) {
   EXPECT_EQ(json["networks"]["checks"][1]["learning_rate"], 2e-3);
 }
 
+TEST(Summary, SaysHowWellConstantsAreKnown) {
+  FitSummary s = example();
+  const double none = std::nan("");
+  const double inf = std::numeric_limits<double>::infinity();
+  s.static_model.parameters = {
+      {"gravity", 9.8123, 5, 0, inf, ParameterState::Determined, 0.0312, {}},
+      {"mass", 2, 1, 0, inf, ParameterState::NotIdentifiable, none, {"length"}},
+      {"drag", 1e-9, 1, 0, inf, ParameterState::AtBound, none, {}},
+      {"still", 3, 3, -inf, inf, ParameterState::DidNotMove, none, {}},
+      {"rate", 0.5, 0.1, 0, 1, ParameterState::Unknown, none, {}}};
+  s.static_model.training = 1.125;
+  EXPECT_NE(s.brief().find("learned: gravity 9.812 +- 0.031, mass 2 (not identifiable), drag 1e-09 "
+                           "(at its bound), still 3 (did not move), rate 0.5\n"),
+            std::string::npos)
+      << s.brief();
+  const auto json = nlohmann::json::parse(s.to_json())["static"];
+  EXPECT_EQ(json["training"], 1.125);
+  const auto& found = json["parameters"];
+  EXPECT_EQ(found[0]["standard_error"], 0.0312);
+  EXPECT_EQ(found[0]["state"], "determined");
+  EXPECT_EQ(found[0]["start"], 5);
+  EXPECT_TRUE(found[0]["upper"].is_null());
+  EXPECT_TRUE(found[1]["standard_error"].is_null());
+  EXPECT_EQ(found[1]["together"], (std::vector<std::string>{"length"}));
+  const char* states[] = {"determined", "not_identifiable", "at_bound", "did_not_move", "unknown"};
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(found[i]["state"], states[i]);
+}
+
 // Stands for a value of any type.
 struct Anything {
   template <typename T>
@@ -119,7 +147,7 @@ TEST(Summary, EveryFieldIsVisited) {
   expect_all_visited<FitMember>();
   expect_all_visited<FitFactor>();
   expect_all_visited<FitCheck>();
-  expect_all_visited<Parameter>();
+  expect_all_visited<LearnedParameter>();
 }
 
 TEST(Summary, ASmootherIsToldWhereOneWasTrained) {

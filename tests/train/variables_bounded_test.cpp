@@ -43,6 +43,15 @@ TEST(BoundedVariable, StartsWhereASearchBegins) {
   }
 }
 
+TEST(BoundedVariable, WhatIsAtABound) {
+  EXPECT_TRUE(is_near_bound(parameter(5, 0), 0.009));
+  EXPECT_FALSE(is_near_bound(parameter(5, 0), 0.011));
+  EXPECT_TRUE(is_near_bound(parameter(0.5, 0, 1), 0.9999));
+  EXPECT_FALSE(is_near_bound(parameter(0.5, 0, 1), 0.99));
+  EXPECT_TRUE(is_near_bound(parameter(-3, -kInfinity, 5), 4.999));
+  EXPECT_FALSE(is_near_bound(parameter(3), 1e9));
+}
+
 TEST(BoundedVariable, ByHand) {
   EXPECT_EQ(BoundedVariable(parameter(-3)).value(2), 3);  // a unit is the size of the number
   EXPECT_EQ(BoundedVariable(parameter(0)).value(2), 2);
