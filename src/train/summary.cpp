@@ -135,9 +135,9 @@ std::string smoother_text(const FitSmootherSummary& s) {
                      risks("left out"));
 }
 
-// "variances scaled, by steps to the values that tell of a state: filter 1.04 (1), 1.31 (7), 1.9 (48,
-// not determined); linearized ...". Of several channels the geometric mean; what is not determined of
-// any is said to be.
+// "variances scaled, by steps to the values that tell of a state: filter 1.04 (1), 1.31 (7), 1.9
+// (48, not determined); linearized ...". Of several channels the geometric mean; what is not
+// determined of any is said to be.
 std::string calibration_text(const std::vector<FitFactor>& factors) {
   std::string text, method;
   for (std::size_t first = 0; first < factors.size(); ++first) {
@@ -165,15 +165,17 @@ std::string calibration_text(const std::vector<FitFactor>& factors) {
 
 // What was better than all before it, and by how much; the rest is in the JSON.
 std::string search_text(const std::vector<FitCandidate>& tried) {
-  const auto kept = std::ranges::count_if(tried, [](const FitCandidate& each) { return each.kept; });
+  const auto kept =
+      std::ranges::count_if(tried, [](const FitCandidate& each) { return each.kept; });
   std::string text = fmt::format(
-      "{} models were tried, {} of them kept for a while: loss over all uses (filter, smooth, gaps, "
+      "{} models were tried, {} of them kept for a while: loss over all uses (filter, smooth, "
+      "gaps, "
       "forecast)\n",
       tried.size(), kept);
   for (const FitCandidate& each : tried)
     if (each.kept)
-      text += fmt::format("  {:9.4f} ({:.4f}, {:.4f}, {:.4f}, {:.4f})  {}\n", each.loss, each.filter,
-                          each.smooth, each.gaps, each.forecast, each.what);
+      text += fmt::format("  {:9.4f} ({:.4f}, {:.4f}, {:.4f}, {:.4f})  {}\n", each.loss,
+                          each.filter, each.smooth, each.gaps, each.forecast, each.what);
   return text;
 }
 
