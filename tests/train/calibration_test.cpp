@@ -35,7 +35,7 @@ Dataset level_data(int steps, std::uint64_t seed) {
 
 // The static model of a local level that takes q for the variance of its steps. Units are the
 // user's.
-Model level_model(double q, std::optional<model::Calibration> calibration = {}, double tails = 0) {
+Model level_model(double q, std::optional<model::Calibration> calibration = {}) {
   Case made(dataset_of({local_level(600, kQ, kR, 1)}), "constant-position");
   StaticResult result;
   result.description = made.description;
