@@ -64,7 +64,7 @@ class Stream;
 /// An ensemble (ModelOptions::members) gives the moments of the equally weighted mixture of what
 /// its members give, and the log-likelihood of the mixture of their predictions. A calibrated model
 /// (ModelOptions::calibrate) gives covariances with its factors in them, and the log-likelihood of
-/// its calibrated innovations.
+/// its calibrated innovations; under Student-t noise that of the innovations as they are.
 class Model {
  public:
   struct Impl;

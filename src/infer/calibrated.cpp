@@ -62,8 +62,8 @@ void noise_part(const model::LearnedModel<float>& model, const double* z, const 
   const Eigen::LLT<RowMatrix> root(R);
   RowMatrix Y = root.matrixL().solve(H * MatrixView(G, N, N));
   if (model.expert().emission != nullptr || model.description().tails > 0) {
-    // An update keeps H P H' below R. Where H and R are not quite those of the update, it is cut off
-    // there: what is left of P must not become negative.
+    // An update keeps H P H' below R. Where H and R are not quite those of the update, it is cut
+    // off there: what is left of P must not become negative.
     const RowMatrix B = root.matrixL().solve((Y * H.transpose()).transpose());
     const Eigen::SelfAdjointEigenSolver<RowMatrix> solver(0.5 * (B + B.transpose()));
     const Eigen::VectorXd cut = solver.eigenvalues().cwiseMax(1).cwiseSqrt().cwiseInverse();
@@ -119,8 +119,7 @@ void leave_out(const model::LearnedModel<float>& model, const double* z, const d
   const Eigen::VectorXd d = v / (1 - v);
   const RowMatrix LU = root.matrixL() * solver.eigenvectors();
   const Eigen::VectorXd white = root.matrixL().solve(r);
-  const Eigen::VectorXd e =
-      LU * (grown.asDiagonal() * (solver.eigenvectors().transpose() * white));
+  const Eigen::VectorXd e = LU * (grown.asDiagonal() * (solver.eigenvectors().transpose() * white));
   const RowMatrix covariance = LU * d.asDiagonal() * LU.transpose();
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);

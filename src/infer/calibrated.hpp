@@ -47,9 +47,9 @@ void predict_measurement(const model::LearnedModel<float>& model, const double* 
 ///
 ///   e = R (R - V)^-1 r,   W = V (R - V)^-1 R,
 ///
-/// since the update that added y made V = W - W (W + R)^-1 W of W, and r = R (W + R)^-1 e; R is that
-/// of noise_of_update. Exact if y reached the state by that update alone, so not over networks that
-/// read y.
+/// since the update that added y made V = W - W (W + R)^-1 W of W, and r = R (W + R)^-1 e; R is
+/// that of noise_of_update. Exact if y reached the state by that update alone, so not over networks
+/// that read y.
 ///
 /// Shapes: y_pred = y - e (M, 0 where missing), W (M x M, rows and columns 0 there); model's units.
 void leave_out(const model::LearnedModel<float>& model, const double* z, const double* G,

@@ -194,11 +194,9 @@ MemberResult run_even(const model::LearnedModel<float>& model, const Dataset& da
           if (noise)
             result.raw.distances[s] = distances_of(run.view(series_index), model.meas_dim());
           if (parts.innovations)
-            analysis.innovations[s] =
-                innovations_of(model, pass, i, y, weight, result.y_pred[s]);
+            analysis.innovations[s] = innovations_of(model, pass, i, y, weight, result.y_pred[s]);
           if (parts.left_out)
-            result.raw.left_out[s] =
-                left_out_of(model, pass, i, y, weight, result.y_left_out[s]);
+            result.raw.left_out[s] = left_out_of(model, pass, i, y, weight, result.y_left_out[s]);
         }
       });
   analysis.filtered.log_likelihood = analysis.smoothed.log_likelihood = run.log_likelihood(nll);
@@ -370,8 +368,7 @@ Analysis calibrated(const Model& model, RawAnalysis raw, const SmoothOptions& sm
   const model::LearnedModel<float>& first = model.impl().first();
   const auto M = static_cast<std::size_t>(model.meas_dim());
   StepFactors filter(first, calibration->filter);
-  StepFactors smoother(first,
-                       raw.by_networks ? calibration->trained : calibration->linearized);
+  StepFactors smoother(first, raw.by_networks ? calibration->trained : calibration->linearized);
   for (std::size_t s = 0; s < analysis.filtered.series.size(); ++s)
     scale(filter, raw.distances[s].since, M, raw.filtered_noise[s],
           analysis.filtered.series[s].covariance);

@@ -46,8 +46,8 @@ void StepFactors::set(std::span<const double> distances) {
   const double mean =
       std::accumulate(measured_.begin(), measured_.end(), 0.0) / static_cast<double>(M);
   for (std::size_t n = 0; n < state_.size(); ++n)
-    state_[n] = std::exp(
-        0.5 * (channel_[n] < 0 ? mean : measured_[static_cast<std::size_t>(channel_[n])]));
+    state_[n] =
+        std::exp(0.5 * (channel_[n] < 0 ? mean : measured_[static_cast<std::size_t>(channel_[n])]));
   for (double& each : measured_) each = std::exp(0.5 * (alike_ ? mean : each));
 }
 

@@ -9,13 +9,13 @@
 
 namespace kalmia::infer {
 
-/// The channel that each state follows (N): its own; -1: all alike, which take the geometric mean of
-/// the channels' factors. Those are all states if what a channel measures is of states of other
+/// The channel that each state follows (N): its own; -1: all alike, which take the geometric mean
+/// of the channels' factors. Those are all states if what a channel measures is of states of other
 /// channels, or of none, or is nonlinear.
 std::vector<int> channels_of_states(const model::LearnedModel<float>& model);
 
-/// Factors s_n of the states, from those of channels at their distances. A covariance C of which the
-/// part V is the noise of the state's own measurement (calibrated.hpp) becomes
+/// Factors s_n of the states, from those of channels at their distances. A covariance C of which
+/// the part V is the noise of the state's own measurement (calibrated.hpp) becomes
 ///
 ///   D (C - V) D + V,   D = diag(s_n)^1/2,
 ///
@@ -35,7 +35,7 @@ class StepFactors {
  private:
   const model::DistanceFactors& factors_;
   std::vector<int> channel_;
-  bool alike_;                          // no state has a channel
+  bool alike_;                            // no state has a channel
   std::vector<double> state_, measured_;  // s^1/2
 };
 

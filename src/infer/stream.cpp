@@ -94,7 +94,8 @@ void MemberStream::load(const float* network, const double* numbers) {
   std::copy_n(network + state.h.size(), state.features.size(), state.features.begin());
   state.started = *numbers++ != 0;
   state.lost = *numbers++;
-  for (std::vector<double>* part : {&last, &since, &u, &state.centre, &state.trust, &state.x, &state.P}) {
+  for (std::vector<double>* part :
+       {&last, &since, &u, &state.centre, &state.trust, &state.x, &state.P}) {
     std::copy_n(numbers, part->size(), part->begin());
     numbers += part->size();
   }

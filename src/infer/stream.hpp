@@ -36,7 +36,8 @@ struct MemberStream {
 
   std::size_t floats() const { return state.h.size() + state.features.size(); }
   std::size_t doubles() const {
-    return 2 + last.size() + since.size() + u.size() + 2 * state.centre.size() + state.x.size() + state.P.size();
+    return 2 + last.size() + since.size() + u.size() + 2 * state.centre.size() + state.x.size() +
+           state.P.size();
   }
   /// Writes the state before a series' first measurement, loads a state, stores the working one.
   void start(float* network, double* numbers) const;
@@ -46,7 +47,7 @@ struct MemberStream {
   const model::LearnedModel<float>& model;
   heads::StateStream<float> filter;
   heads::StreamState<float> state;
-  std::vector<double> last;       ///< last value of each channel, NaN until there is one
+  std::vector<double> last;  ///< last value of each channel, NaN until there is one
   /// From the last value of each channel before the last step to that step (Distances::since), and
   /// on from it once the step is shown.
   std::vector<double> since;

@@ -50,7 +50,8 @@ SmootherSizes sizes_of(const Json& json) {
 }
 
 Json to_json(const DistanceFactors& factors) {
-  return {{"steps", factors.steps}, {"factors", factors.factors}, {"unmeasured", factors.unmeasured}};
+  return {
+      {"steps", factors.steps}, {"factors", factors.factors}, {"unmeasured", factors.unmeasured}};
 }
 
 // Files of version 6 have one number for all distances.

@@ -12,13 +12,14 @@
 namespace kalmia::train {
 namespace {
 
-// A model that has learned no more numbers than this share of the values errs as much on other data.
+// A model that has learned no more numbers than this share of the values errs as much on other
+// data.
 constexpr double kFewNumbers = 0.01;
 // By how much the logarithm of a noise may be wrong that was learned, or given.
 constexpr double kLearnedNoise = 0.2;
 constexpr double kGivenNoise = 0.05;
-// Steps that factors are found on, of models with kUsualStates states: the time goes with the cube of
-// their number, which the steps make up for in part.
+// Steps that factors are found on, of models with kUsualStates states: the time goes with the cube
+// of their number, which the steps make up for in part.
 constexpr int kMostSteps = 1 << 15;
 constexpr int kFewestSteps = 1 << 10;
 constexpr double kUsualStates = 8;
@@ -55,8 +56,8 @@ ShownData shown_stretches(const Dataset& data, const std::vector<HeldOut>& stret
   return shown;
 }
 
-// At most so many steps of the ranges, in pieces of at least `length`, each with the steps before it
-// in which a filter settles.
+// At most so many steps of the ranges, in pieces of at least `length`, each with the steps before
+// it in which a filter settles.
 std::vector<HeldOut> selected(const std::vector<StepRange>& ranges, int most, int length) {
   std::size_t steps = 0;
   for (const StepRange& range : ranges) steps += static_cast<std::size_t>(range.steps());
@@ -71,7 +72,8 @@ std::vector<HeldOut> selected(const std::vector<StepRange>& ranges, int most, in
                         from});
   }
   if (all) return pieces;
-  const std::size_t every = (steps + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most);
+  const std::size_t every =
+      (steps + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most);
   std::vector<HeldOut> some;
   for (std::size_t i = every / 2; i < pieces.size(); i += every) some.push_back(pieces[i]);
   return some;
@@ -97,12 +99,13 @@ void add_summary(const Model& model, const std::string& what, const FoundFactors
   const std::vector<std::string>& channels = model.impl().first().description().measured_names;
   for (std::size_t m = 0; m < found.factors.factors.size(); ++m)
     for (std::size_t k = 0; k < found.factors.steps.size(); ++k)
-      factors.push_back({.what = what,
-                         .channel = found.factors.shared() && channels.size() > 1 ? "" : channels[m],
-                         .steps = found.factors.steps[k],
-                         .factor = found.factors.factors[m][k],
-                         .log_error = found.log_error[m][k],
-                         .determined = found.determined[m][k] != 0});
+      factors.push_back(
+          {.what = what,
+           .channel = found.factors.shared() && channels.size() > 1 ? "" : channels[m],
+           .steps = found.factors.steps[k],
+           .factor = found.factors.factors[m][k],
+           .log_error = found.log_error[m][k],
+           .determined = found.determined[m][k] != 0});
 }
 
 }  // namespace

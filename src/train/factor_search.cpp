@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 
@@ -18,7 +19,9 @@ const double kLargestLog = std::log(1e6);
 // What bars of 95 % are wide, in deviations, and over how many the step there is smoothed.
 constexpr double kBar = 1.959964;
 constexpr double kSmoothing = 0.1;
-// Knots are about so many times as far as the one before, and there are so many at most.
+// Knots are about so many times as far as the one before, and there are so many at most; beyond the
+// last one is this share of the values.
+constexpr double kFarthest = 0.99;
 constexpr double kKnotRatio = 3;
 constexpr int kMostKnots = 6;
 // The prior of what values that a model was not fitted to say beyond the others.
@@ -33,28 +36,30 @@ double tail(double u) { return 0.5 * std::erfc(u / std::numbers::sqrt2); }
 // The share of Gaussian errors beyond the smoothed step.
 double share_beyond() { return 2 * tail(kBar / std::hypot(1, kSmoothing)); }
 
-// What makes scores variances: with p the share beyond z, a score k (1(|u| > z) - p) has the variance
-// k^2 p (1 - p), and its mean falls by k 2 z phi(z) for each unit of the logarithm of the bar. Both
-// are the information if k is their ratio.
+// What makes scores variances: with p the share beyond z, a score k (1(|u| > z) - p) has the
+// variance k^2 p (1 - p), and its mean falls by k 2 z phi(z) for each unit of the logarithm of the
+// bar. Both are the information if k is their ratio.
 struct ScoreScale {
   double factor, information;
   ScoreScale() {
     constexpr double kShare = 0.05;
-    const double slope =
-        2 * kBar * std::exp(-0.5 * kBar * kBar) / std::sqrt(2 * std::numbers::pi);
+    const double slope = 2 * kBar * std::exp(-0.5 * kBar * kBar) / std::sqrt(2 * std::numbers::pi);
     factor = slope / (kShare * (1 - kShare));
     information = slope * factor;
   }
 };
 
 std::vector<double> knots_of(const std::vector<double>& distances) {
-  double least = std::numeric_limits<double>::infinity(), largest = 0;
-  for (const double each : distances)
-    if (std::isfinite(each)) {
-      least = std::min(least, each);
-      largest = std::max(largest, each);
-    }
-  if (!(least < largest)) return {std::isfinite(least) ? least : 1};
+  std::vector<double> finite;
+  std::ranges::copy_if(distances, std::back_inserter(finite),
+                       [](double each) { return std::isfinite(each); });
+  if (finite.empty()) return {1};
+  const double least = *std::ranges::min_element(finite);
+  const auto place = finite.begin() + static_cast<std::ptrdiff_t>(
+                                          kFarthest * static_cast<double>(finite.size() - 1));
+  std::ranges::nth_element(finite, place);
+  const double largest = *place;
+  if (!(least < largest)) return {least};
   const double range = std::log1p(largest) - std::log1p(least);
   const int count =
       std::clamp(1 + static_cast<int>(std::lround(range / std::log(kKnotRatio))), 2, kMostKnots);
@@ -80,8 +85,7 @@ MatrixXd precision(const std::vector<double>& knots, double first, double furthe
   result(0, 0) = 1 / (first * first);
   for (Eigen::Index i = 1; i < K; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const double p =
-        1 / (change * change * (std::log1p(knots[at]) - std::log1p(knots[at - 1])));
+    const double p = 1 / (change * change * (std::log1p(knots[at]) - std::log1p(knots[at - 1])));
     result(i, i) += p + 1 / (further * further);
     result(i - 1, i - 1) += p;
     result(i, i - 1) -= p;
@@ -210,8 +214,7 @@ std::vector<Row> rows_of(const PredictedValues& predicted, const std::vector<dou
       reached = reached && std::isfinite(distance);
       const model::KnotWeights at = model::knot_weights(knots, distance);
       for (std::size_t k = 0; k < 2; ++k)
-        if (at.weights[k] != 0)
-          row.share[at.first + k] += at.weights[k] / static_cast<double>(per);
+        if (at.weights[k] != 0) row.share[at.first + k] += at.weights[k] / static_cast<double>(per);
     }
     if (reached && value.state > 0 && value.state + value.rest > 0) rows.push_back(row);
   }
@@ -238,9 +241,9 @@ FoundFactors search_factors(const PredictedValues& predicted, int channels,
       determined.push_back(std::min(errors(j), of_all(j)) <= kLargestError);
   };
   FactorSolver all(rows_of(predicted, knots, -1), K);
-  const VectorXd of_all = all.solve(
-      VectorXd::Zero(K + 1),
-      precision(knots, prior.first, prior.further, prior.change, prior.noise));
+  const VectorXd of_all =
+      all.solve(VectorXd::Zero(K + 1),
+                precision(knots, prior.first, prior.further, prior.change, prior.noise));
   const VectorXd errors = all.errors(of_all, weak);
   if (channels == 1 || predicted.distances_of_one > 1) {
     add(of_all, errors, errors);

@@ -38,19 +38,20 @@ struct FoundFactors {
 /// The factors s(d) with which 95 of 100 values lie within 1.96 deviations of their prediction.
 /// With u^2 = e^2 / (s A + F), A = state and F = rest, they solve, for each knot j,
 ///
-///   sum over values of h_j(d) g (P(|u| > z) - p) / D_j  =  pull_j,     g = d log (s A + F)^1/2 / d log s,
+///   sum over values of h_j(d) g (P(|u| > z) - p) / D_j  =  pull_j,     g = d log (s A + F)^1/2 / d
+///   log s,
 ///
-/// where h_j is the share of the knot in log s(d), and the step at z = 1.96 is smoothed a little, so
-/// that p is what it gives for Gaussian errors. An outlier is one value out of bounds, however far.
-/// Values of which little depends on s, for most of their variance is noise, count little, by g.
-/// Errors of neighbours hang together: D_j is by how much more blocks of values vary than single
+/// where h_j is the share of the knot in log s(d), and the step at z = 1.96 is smoothed a little,
+/// so that p is what it gives for Gaussian errors. An outlier is one value out of bounds, however
+/// far. Values of which little depends on s, for most of their variance is noise, count little, by
+/// g. Errors of neighbours hang together: D_j is by how much more blocks of values vary than single
 /// ones would. `pull` is that of the prior, by which few values change little.
 ///
 /// The noise in F may be learned wrong, and then says of s what is not so, the more the larger F is
 /// beside A. So F has a factor, too, which is found together with s, and not used.
 ///
-/// Several channels are first taken for one, then the prior of each is around what was found of all.
-/// `knots`: where log s bends; none: as the distances suggest.
+/// Several channels are first taken for one, then the prior of each is around what was found of
+/// all. `knots`: where log s bends; none: as the distances suggest.
 struct FactorPrior {
   double first = 0.5;    ///< deviation of log s at the first knot
   double further = 1;    ///< at the others

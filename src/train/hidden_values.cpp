@@ -49,8 +49,7 @@ std::vector<Pattern> hidden_runs(const ShownData& shown, const HiddenRuns& runs,
       std::vector<char>& steps = pattern.steps.emplace_back();
       const auto size = static_cast<std::size_t>(shown.data.series[s].steps);
       while (steps.size() < size) {
-        const auto run =
-            static_cast<std::size_t>(runs.lengths[random.below(runs.lengths.size())]);
+        const auto run = static_cast<std::size_t>(runs.lengths[random.below(runs.lengths.size())]);
         steps.insert(steps.end(), kFewestShown + random.below(2 * kShownPerHidden * run), 0);
         steps.insert(steps.end(), run, 1);
       }
@@ -169,8 +168,8 @@ class Comparison {
           }
           const double e = (measured - units.y_offset[m]) / units.y_scale[m] - y[m];
           const double kept = HVH[m * (M_ + 1)];
-          put(s, k, m, e * e, HPH[m * (M_ + 1)] - kept, kept,
-              (distances[s].*kind).data() + k * M_, to);
+          put(s, k, m, e * e, HPH[m * (M_ + 1)] - kept, kept, (distances[s].*kind).data() + k * M_,
+              to);
         }
       });
   }
@@ -191,8 +190,8 @@ class Comparison {
       noise *= std::pow(series.y_std[k * M_ + m] / model_.noise_std()[m], 2);
     const auto first = static_cast<std::size_t>(shown_.first[s]);
     const std::int64_t counted = before_[s] + static_cast<std::int64_t>(k - first);
-    to.values.push_back({static_cast<int>(m), static_cast<int>(counted / block_),
-                         square, std::max(state, 0.0), kept + noise});
+    to.values.push_back({static_cast<int>(m), static_cast<int>(counted / block_), square,
+                         std::max(state, 0.0), kept + noise});
     if (alike_)
       to.distances.insert(to.distances.end(), distances, distances + M_);
     else
@@ -202,7 +201,7 @@ class Comparison {
   const model::LearnedModel<float>& model_;
   const ShownData& shown_;
   std::size_t M_, N_;
-  bool alike_ = false;  // all states have the same factor
+  bool alike_ = false;         // all states have the same factor
   std::vector<double> noise_;  // variances of the channels, in the model's units
   std::vector<std::int64_t> before_;
   std::int64_t block_ = 1;  // steps
@@ -255,19 +254,17 @@ std::vector<MethodPredictions> predict_hidden(const Model& model, const ShownDat
       {.smoothed = exactly, .innovations = true, .left_out = exactly, .noise = true},
       {.method = "linearized"});
   compare.add(whole.analysis.innovations, whole.distances, &Distances::since, methods[0].values);
-  if (exactly)
-    compare.add(whole.left_out, whole.distances, &Distances::between, methods[1].values);
+  if (exactly) compare.add(whole.left_out, whole.distances, &Distances::between, methods[1].values);
 
-  // With values hidden: in all channels for the filter, whose long distances are those of forecasts,
-  // and for smoothers as the data's own gaps are.
+  // With values hidden: in all channels for the filter, whose long distances are those of
+  // forecasts, and for smoothers as the data's own gaps are.
   const bool together = model.meas_dim() == 1 || misses_together(shown.data);
   const std::size_t groups =
       together ? 1 : static_cast<std::size_t>(std::min(model.meas_dim(), kMostGroups));
   const auto predict = [&](const Pattern& pattern, std::size_t method, bool filter, bool smoother) {
     const Dataset hidden = with_hidden(shown, pattern);
     const infer::RawAnalysis raw = infer::analyse_members(
-        model.impl(), hidden, threads,
-        {.filtered = filter, .smoothed = smoother, .noise = true},
+        model.impl(), hidden, threads, {.filtered = filter, .smoothed = smoother, .noise = true},
         {.method = method == 1 ? "linearized" : "auto"});
     if (filter)
       compare.add(pattern, raw.analysis.filtered, raw.filtered_noise, raw.distances,
@@ -279,7 +276,8 @@ std::vector<MethodPredictions> predict_hidden(const Model& model, const ShownDat
   for (const Pattern& pattern : hidden_runs(shown, runs, 1)) predict(pattern, 1, true, together);
   for (std::size_t method = 1; method < methods.size(); ++method) {
     if (!together || method > 1)
-      for (const Pattern& pattern : hidden_runs(shown, runs, groups)) predict(pattern, method, false, true);
+      for (const Pattern& pattern : hidden_runs(shown, runs, groups))
+        predict(pattern, method, false, true);
     if (!exactly)
       for (const Pattern& pattern : hidden_singles(shown)) predict(pattern, method, false, true);
   }

@@ -32,10 +32,10 @@ struct MethodPredictions {
 };
 
 /// All predictions of a model that is not calibrated. The filter's are its innovations, and its
-/// states where the values of all channels are hidden, as in a forecast; a smoother's are its states
-/// where values are hidden as the data miss them: in all channels at once, or in each for itself. What a smoother says of a value
-/// amid others is told by taking each out of its state (infer/calibrated.hpp) if the model has no
-/// networks, else by hiding single values.
+/// states where the values of all channels are hidden, as in a forecast; a smoother's are its
+/// states where values are hidden as the data miss them: in all channels at once, or in each for
+/// itself. What a smoother says of a value amid others is told by taking each out of its state
+/// (infer/calibrated.hpp) if the model has no networks, else by hiding single values.
 std::vector<MethodPredictions> predict_hidden(const Model& model, const ShownData& shown,
                                               const HiddenRuns& runs, int threads);
 

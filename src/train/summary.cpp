@@ -152,9 +152,9 @@ std::string smoother_text(const FitSmootherSummary& s) {
                      risks("left out"));
 }
 
-// "variances scaled, by steps to the values that tell of a state: filter 1.04 (1), 1.31 (7), 1.9 (48,
-// not determined); linearized ...". Of several channels the geometric mean; what is not determined of
-// any is said to be.
+// "variances scaled, by steps to the values that tell of a state: filter 1.04 (1), 1.31 (7), 1.9
+// (48, not determined); linearized ...". Of several channels the geometric mean; what is not
+// determined of any is said to be.
 std::string calibration_text(const std::vector<FitFactor>& factors) {
   std::string text, method;
   for (std::size_t first = 0; first < factors.size(); ++first) {

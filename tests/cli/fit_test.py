@@ -112,7 +112,7 @@ class Results(ProgramTest):
         result = self.run_program("fit", "track.csv", "--calibrate", "--no-calibrate", "-o", "b.kalmia")
         self.assertEqual(result.returncode, 2)
         self.assertIn("--calibrate and its opposite", result.stderr)
-        self.assertIn("--calibrate,--no-calibrate", self.succeed("fit", "--help"))
+        self.assertIn("--calibrate, --no-calibrate", self.succeed("fit", "--help"))
 
     def test_progress_elsewhere_than_on_a_terminal_is_plain_lines(self):
         self.track()

@@ -353,7 +353,8 @@ TEST_F(CalibratedModel, FactorsAreThoseOfTheDistances) {
         const RowMatrix R = Eigen::Map<const RowMatrix>(R_all.data(), M, M)(measured, measured);
         RowMatrix noise = RowMatrix::Zero(N, N);
         if (!measured.empty()) noise = P * H.transpose() * R.inverse() * H * P;
-        const RowMatrix expected = root.asDiagonal() * RowMatrix(P - noise) * root.asDiagonal() + noise;
+        const RowMatrix expected =
+            root.asDiagonal() * RowMatrix(P - noise) * root.asDiagonal() + noise;
         const Eigen::Map<const RowMatrix> is(found.series[s].covariance.data() + k * N * N, N, N);
         for (int i = 0; i < N; ++i)
           for (int j = 0; j < N; ++j)
@@ -364,8 +365,8 @@ TEST_F(CalibratedModel, FactorsAreThoseOfTheDistances) {
     }
   };
   expect(scaled.filter(data_, 1), plain.filter(data_, 1), factors(0.5, 4), false);
-  expect(scaled.smooth(data_, 1, linearized), plain.smooth(data_, 1, linearized),
-         factors(0.25, 2), true);
+  expect(scaled.smooth(data_, 1, linearized), plain.smooth(data_, 1, linearized), factors(0.25, 2),
+         true);
   expect(scaled.smooth(data_, 1), plain.smooth(data_, 1), factors(3, 0.75), true);
 }
 

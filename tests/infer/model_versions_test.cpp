@@ -55,7 +55,8 @@ TEST_P(ModelVersions, GiveWhatTheyGave) {
 INSTANTIATE_TEST_SUITE_P(Kept, ModelVersions,
                          testing::Values(Kept{"version_6_static", "lorenz.csv"},
                                          Kept{"version_6_ensemble", "lorenz.csv"},
-                                         Kept{"version_6_recurrent", "sinusoids.csv"}),
+                                         Kept{"version_6_recurrent", "sinusoids.csv"},
+                                         Kept{"version_7_calibrated", "lorenz_gaps.csv"}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

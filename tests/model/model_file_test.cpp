@@ -347,6 +347,26 @@ TEST(ModelFile, AnyPartOfAFileIsRefused) {
   EXPECT_NE(cut.find("cut off"), std::string::npos) << cut;
 }
 
+// Files of version 6 have one factor for all distances.
+TEST(ModelFile, FactorsOfVersion6CountForAllDistances) {
+  const Parsed file = read(model_file_bytes(full_ensemble(full_case().make<float>())));
+  Json header = file.header;
+  Json description = Json::parse(header["__metadata__"]["description"].get<std::string>());
+  description["calibration"] = {{"filter", 0.5}, {"linearized", 2}, {"trained", 3}};
+  header["__metadata__"]["description"] = description.dump();
+  header["__metadata__"]["format_version"] = "6";
+  header["__metadata__"].erase("crc32");
+  header["__metadata__"]["crc32"] = std::to_string(test_crc(header.dump() + file.data));
+  const Ensemble old = parse_model_file(write(header, file.data), "old.kalmia");
+  ASSERT_TRUE(old.calibration);
+  for (const double distance : {0.5, 3.0, 1e6, std::numeric_limits<double>::infinity()})
+    for (const std::size_t m : {0, 1}) {
+      EXPECT_EQ(old.calibration->filter.log_factor(m, distance), std::log(0.5));
+      EXPECT_EQ(old.calibration->linearized.log_factor(m, distance), std::log(2.0));
+      EXPECT_EQ(old.calibration->trained.log_factor(m, distance), std::log(3.0));
+    }
+}
+
 TEST(ModelFile, AnotherVersionIsNamed) {
   const Parsed file = read(file_bytes(*test::static_case(1).make<float>()));
   Json header = file.header;

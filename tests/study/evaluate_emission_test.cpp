@@ -107,6 +107,7 @@ Dataset data_of(const Case& c, Of truth, std::uint64_t seed = 1) {
 Model fitted(const Case& c, bool learn = false) {
   FitOptions options;
   options.model.effort = "quick";
+  options.model.calibrate = false;
   options.model.prior = "system";
   options.model.noise = c.noise;
   options.model.hidden = 0;

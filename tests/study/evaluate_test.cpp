@@ -24,6 +24,7 @@ Dataset oscillator() {
 Model static_model(const Dataset& data) {
   FitOptions options;
   options.model.effort = "quick";
+  options.model.calibrate = false;
   options.model.prior = "constant-velocity";
   options.model.noise = "0.3";
   options.model.hidden = 0;

@@ -49,8 +49,7 @@ TEST(FactorSearch, FindsTheFactorOfEachDistance) {
     for (std::size_t k = 0; k < found.factors.steps.size(); ++k) {
       const double expected = std::log(rising(0, found.factors.steps[k]));
       EXPECT_TRUE(found.determined[0][k]);
-      EXPECT_NEAR(std::log(found.factors.factors[0][k]), expected,
-                  4 * found.log_error[0][k] + 0.02)
+      EXPECT_NEAR(std::log(found.factors.factors[0][k]), expected, 4 * found.log_error[0][k] + 0.02)
           << found.factors.steps[k];
       EXPECT_LT(found.log_error[0][k], 0.35);
     }
@@ -91,7 +90,8 @@ TEST(FactorSearch, OneCurveOfSeveralDistances) {
   for (int i = 0; i < 20000; ++i) {
     const double near = random.uniform(1, 3), far = random.uniform(1, 40);
     const double s = std::sqrt(rising(0, near) * rising(0, far));
-    values.values.push_back({i % 2, i * 40 / 20000, std::pow(random.normal(), 2) * (3 * s + 1), 3, 1});
+    values.values.push_back(
+        {i % 2, i * 40 / 20000, std::pow(random.normal(), 2) * (3 * s + 1), 3, 1});
     values.distances.insert(values.distances.end(), {near, far});
   }
   const FoundFactors found = search_factors(values, 2);
@@ -157,8 +157,7 @@ TEST(FactorSearch, UnseenValuesMoveWhatFittedOnesSay) {
     EXPECT_NEAR(std::log(alone.factors.factors[0][k]), std::log(2), 0.25);
     EXPECT_NEAR(std::log(moved.factors.factors[0][k]), std::log(6), 0.45);
   }
-  const FoundFactors few =
-      search_factors(many, values_of(10, 1, 3, 0.1, unseen, gaussian, 9), 1);
+  const FoundFactors few = search_factors(many, values_of(10, 1, 3, 0.1, unseen, gaussian, 9), 1);
   EXPECT_NEAR(std::log(few.factors.factors[0][0]), std::log(2), 0.4);
 }
 

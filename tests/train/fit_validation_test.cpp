@@ -23,6 +23,7 @@ Dataset validation_data(const std::string& system, int steps, std::uint64_t seed
 FitOptions validation_options() {
   FitOptions options;
   options.model.effort = "quick";
+  options.model.calibrate = false;
   options.model.prior = "constant-velocity";
   options.model.noise = "0.5";
   options.model.hidden = 8;

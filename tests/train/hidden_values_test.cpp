@@ -20,7 +20,8 @@ ShownData shown_of(Dataset data, int first) {
   return shown;
 }
 
-const MethodPredictions& method(const std::vector<MethodPredictions>& all, const std::string& what) {
+const MethodPredictions& method(const std::vector<MethodPredictions>& all,
+                                const std::string& what) {
   return *std::ranges::find(all, what, &MethodPredictions::what);
 }
 
@@ -30,8 +31,7 @@ TEST(HiddenValues, AStaticSmootherLeavesEachOut) {
   const Model model = test::public_model(test::static_case(1));
   const Dataset data = test::motion_data(1, {40}, 3);
   const ShownData shown = shown_of(data, 5);
-  const MethodPredictions found =
-      method(predict_hidden(model, shown, {{2}, 1}, 1), "linearized");
+  const MethodPredictions found = method(predict_hidden(model, shown, {{2}, 1}, 1), "linearized");
   const double unit = 0.25;  // of north
   std::size_t at = 0;
   for (int k = 5; k < 40; ++k) {
