@@ -94,6 +94,14 @@ bool is_static(const Model::Impl& model) {
   return model.first().is_static() && model.trained_smoother().empty();
 }
 
+// Networks read the measurements that a linearized smoother has over them: a smoothed state follows
+// its own measurement by more than its covariance says, which values that are hidden cannot show.
+// So where measurements are next to the state its variance is not made smaller.
+void keep_where_measured(FoundFactors& found) {
+  for (std::vector<double>& factors : found.factors.factors)
+    factors.front() = std::max(factors.front(), 1.0);
+}
+
 void add_summary(const Model& model, const std::string& what, const FoundFactors& found,
                  std::vector<FitFactor>& factors) {
   const std::vector<std::string>& channels = model.impl().first().description().measured_names;
@@ -119,10 +127,12 @@ FoundCalibration find_factors(const Model& model, const CalibrationData& data,
   if (data.unseen) unseen = predict_hidden(model, *data.unseen, runs, threads);
   for (std::size_t i = 0; i < fitted.size(); ++i) {
     const MethodPredictions& method = fitted[i];
-    const FoundFactors found =
+    FoundFactors found =
         data.unseen ? search_factors(method.values, std::move(unseen[i].values), model.meas_dim(),
                                      noise_std)
                     : search_factors(method.values, model.meas_dim(), {.noise = noise_std});
+    if (method.what == "linearized" && !model.impl().first().is_static())
+      keep_where_measured(found);
     add_summary(model, method.what, found, result.factors);
     (method.what == "filter"       ? calibration.filter
      : method.what == "linearized" ? calibration.linearized

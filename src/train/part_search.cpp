@@ -314,24 +314,20 @@ class Search {
     // A trend is also tuned from where the level ended that it may be in place of.
     std::ranges::stable_partition(
         order, [&](std::size_t i) { return !is_trend(fitted_[i].parts[0].kind); });
-    const std::size_t before = *best_;
-    const double allowed = tried_[before].loss(weights_) + kNearlyAsGood;
+    const TriedModel before = tried_[*best_];
+    const double allowed = before.loss(weights_) + kNearlyAsGood;
     std::optional<std::size_t> better;
     for (const std::size_t i : order) {
       if (fit_.report.stopped()) break;
       if (tried_[i].loss(weights_) > allowed) continue;
       if (fitted_[i].result.initial_e.size() > kMostTunedStates) continue;
-      add_tuned(i);
+      add_tuned(i, before);
       const std::size_t now = tried_.size() - 1;
-      if (is_better(tried_[now], tried_[before], weights_) &&
+      if (is_better(tried_[now], before, weights_) &&
           (!better || tried_[now].loss(weights_) < tried_[*better].loss(weights_)))
         better = now;
     }
     if (better) keep(*better);
-  }
-
-  double loss_of(const StaticResult& model) const {
-    return mean_loss(scored_.score(*model.alone<float>(), LeftOut::Exactly, fit_.team), weights_);
   }
 
   // Of sums that begin with the same part the first: others differ from it by little.
@@ -345,7 +341,8 @@ class Search {
     });
   }
 
-  void add_tuned(std::size_t which) {
+  // `before`: the best so far, which no use may become worse than.
+  void add_tuned(std::size_t which, const TriedModel& before) {
     const std::string text = tried_[which].what + ", tuned";
     int scores = 0;
     const auto go_on = [&] {
@@ -353,19 +350,33 @@ class Search {
       now.update = ++scores;
       return fit_.report(now);
     };
+    const auto tuned_from = [&](const StaticResult& start) {
+      return tuned_for_use(start, scored_, weights_, fit_.team, go_on, &before);
+    };
+    const auto tried = [&](const StaticResult& model) {
+      return TriedModel{text, scored_.score(*model.alone<float>(), LeftOut::Exactly, fit_.team),
+                        tried_[which].penalty, false};
+    };
+    const auto harms = [&](const TriedModel& model) {
+      return worse_use(model, before, weights_).has_value();
+    };
     Fitted tuned = fitted_[which];
-    tuned.result = tuned_for_use(tuned.result, scored_, weights_, fit_.team, go_on);
+    tuned.result = tuned_from(tuned.result);
+    TriedModel now = tried(tuned.result);
     if (const Fitted* level = with_level(tuned.parts)) {
       StaticResult start = beginning(tuned.result.description, tuned.parts, level, true);
       start.training_loss = tuned.result.training_loss;
       start.free_parameters = tuned.result.free_parameters;
       start.noise_floor = tuned.result.noise_floor;
-      StaticResult other = tuned_for_use(start, scored_, weights_, fit_.team, go_on);
-      if (loss_of(other) < loss_of(tuned.result)) tuned.result = std::move(other);
+      StaticResult other = tuned_from(start);
+      TriedModel of_other = tried(other);
+      if (harms(of_other) == harms(now) ? of_other.loss(weights_) < now.loss(weights_)
+                                        : harms(now)) {
+        tuned.result = std::move(other);
+        now = std::move(of_other);
+      }
     }
-    tried_.push_back({text,
-                      scored_.score(*tuned.result.alone<float>(), LeftOut::Exactly, fit_.team),
-                      tried_[which].penalty, false});
+    tried_.push_back(std::move(now));
     fitted_.push_back(std::move(tuned));
   }
 

@@ -22,6 +22,10 @@ constexpr double kFurthestLog = 5;
 // A step is worth it if the loss falls by this.
 constexpr double kWorthIt = 3e-4;
 
+// What is added to the loss of a model of which one use is worse than it may be: more than any loss
+// can be made up for by the others.
+constexpr double kHarmful = 100;
+
 // One number that is moved: the process noise of some states, or a rate.
 struct Knob {
   enum class Kind { ProcessNoise, Rate } kind;
@@ -54,8 +58,7 @@ void move(const Knob& knob, double log_factor, StaticResult& model) {
   const double factor = std::exp(log_factor);
   switch (knob.kind) {
     case Knob::Kind::ProcessNoise:
-      for (const int n : knob.states)
-        scale_process_noise(n, factor, model);
+      for (const int n : knob.states) scale_process_noise(n, factor, model);
       return;
     case Knob::Kind::Rate:
       model.description.theta[knob.index] *= factor;
@@ -75,7 +78,7 @@ void scale_process_noise(int state, double factor, StaticResult& model) {
 
 StaticResult tuned_for_use(const StaticResult& fitted, const UseData& data,
                            const UseWeights& weights, ThreadTeam& team,
-                           const std::function<bool()>& go_on) {
+                           const std::function<bool()>& go_on, const TriedModel* simpler) {
   const std::vector<Knob> knobs = knobs_of(model::expert_of(fitted.description));
   std::vector<double> at(knobs.size(), 0.0);
   const auto moved_to = [&](const std::vector<double>& logs) {
@@ -86,7 +89,10 @@ StaticResult tuned_for_use(const StaticResult& fitted, const UseData& data,
   };
   const auto loss_at = [&](const std::vector<double>& logs) {
     try {
-      return mean_loss(data.score(*moved_to(logs).alone<float>(), LeftOut::Exactly, team), weights);
+      const TriedModel moved{"", data.score(*moved_to(logs).alone<float>(), LeftOut::Exactly, team),
+                             simpler == nullptr ? 0 : simpler->penalty};
+      const bool harmful = simpler != nullptr && worse_use(moved, *simpler, weights);
+      return moved.loss(weights) + (harmful ? kHarmful : 0);
     } catch (const Error&) {  // out of range, or no likelihood
       return std::numeric_limits<double>::infinity();
     }

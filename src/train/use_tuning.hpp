@@ -22,9 +22,11 @@ void scale_process_noise(int state, double factor, StaticResult& model);
 /// state's variance. It asks for no gradient, and moves few numbers, so that it hardly fits more closely
 /// than the likelihood does.
 ///
-/// `go_on`: asked before every score; false ends the search with the best so far.
+/// `go_on`: asked before every score; false ends the search with the best so far. `simpler`: a model
+/// that no use may become worse than (worse_use), as long as that can be kept; null: there is none.
 StaticResult tuned_for_use(const StaticResult& fitted, const UseData& data,
                            const UseWeights& weights, ThreadTeam& team,
-                           const std::function<bool()>& go_on);
+                           const std::function<bool()>& go_on,
+                           const TriedModel* simpler = nullptr);
 
 }  // namespace kalmia::train

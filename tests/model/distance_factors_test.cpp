@@ -49,7 +49,9 @@ TEST(DistanceFactors, SharesOfKnotsAddUp) {
     const KnotWeights at = knot_weights(knots, distance);
     EXPECT_NEAR(at.weights[0] + at.weights[1], 1, 1e-15) << distance;
     EXPECT_LT(at.first, 3u);
-    if (at.weights[1] > 0) EXPECT_LT(at.first, 2u);
+    if (at.weights[1] > 0) {
+      EXPECT_LT(at.first, 2u);
+    }
   }
 }
 

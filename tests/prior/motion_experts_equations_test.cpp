@@ -112,12 +112,12 @@ TEST(AddedParts, TheMapIsTheEquationsBesideThePartsFlow) {
   }
 }
 
-// Half the substep, a sixteenth of the error, down to small ones.
+// Half the substep, a sixteenth of the error, down to small ones; from two substeps on, the first pair.
 TEST(AddedParts, NoiseIsTheIntegralAlongBoth) {
   for (const lanes::Isa isa : lanes::available_isas()) {
     lanes::force_isa(isa);
     std::vector<double> error;
-    for (const int substeps : {1, 2, 4, 8, 16}) {
+    for (const int substeps : {2, 4, 8, 16, 32}) {
       AddedFlow flow(spring(substeps), kParts);
       flow.run();
       const Matrix G = flow.L.get_lower(1) * flow.L.get_lower(1).transpose();

@@ -89,8 +89,8 @@ TEST(WithoutEffect, OptionsOfAUsersEquations) {
     };
   };
   expect_works(with(equations(""), 2, 4));
-  expect_works(with(equations("taylor"), 3, 1));
-  expect_idle(with(equations(""), 3, 1),
+  expect_works(with(equations("taylor"), 3, 0));
+  expect_idle(with(equations(""), 3, 0),
               "system.order = 3 has no effect: the flow is rk4, and it is for taylor and frozen; "
               "leave it out");
   expect_idle(with(equations("taylor"), 2, 4),
@@ -102,7 +102,7 @@ TEST(WithoutEffect, OptionsOfAUsersEquations) {
   System matrix;
   matrix.states = {"x"};
   matrix.matrix = {{"-1"}};
-  expect_works(with(matrix, 3, 1));
+  expect_works(with(matrix, 3, 0));
   EXPECT_EQ(idle(with(matrix, 2, 4)).size(), 1u);
 }
 
