@@ -11,7 +11,8 @@ KnotWeights knot_weights(std::span<const double> steps, double distance) {
   const auto above = std::upper_bound(steps.begin(), steps.end(), distance) - steps.begin();
   const auto first = static_cast<std::size_t>(above - 1);
   const double begin = std::log1p(steps[first]), end = std::log1p(steps[first + 1]);
-  const double share = (std::log1p(distance) - begin) / (end - begin);
+  // Knots of a file may be too close to be told apart.
+  const double share = end > begin ? (std::log1p(distance) - begin) / (end - begin) : 0;
   return {first, {1 - share, share}};
 }
 

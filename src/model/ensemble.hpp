@@ -13,8 +13,9 @@
 namespace kalmia::model {
 
 /// Factors that make reported covariances honest, found on measurements that were hidden or held
-/// out: what the covariance of a state is multiplied by before its own measurement is added. That is
-/// P[k|<k] of the filter, and what all other measurements say, of either smoother. 1: as computed.
+/// out: what the covariance of a state is multiplied by before its own measurement is added. That
+/// is P[k|<k] of the filter, and what all other measurements say, of either smoother. 1: as
+/// computed.
 struct Calibration {
   DistanceFactors filter;
   DistanceFactors linearized;

@@ -37,6 +37,20 @@ std::vector<double> rows(const std::vector<double>& all, int width, const StepRa
           all.begin() + static_cast<std::ptrdiff_t>(stretch.end) * width};
 }
 
+// Inputs of a stretch, which begins with the values that are known there: the last ones before it,
+// or else the first of the series.
+std::vector<double> inputs_of(const Series& series, int width, const StepRange& stretch) {
+  std::vector<double> u = rows(series.u, width, stretch);
+  for (std::size_t c = 0; c < static_cast<std::size_t>(width) && c < u.size(); ++c) {
+    const auto value = [&](int k) {
+      return series.u[static_cast<std::size_t>(k) * static_cast<std::size_t>(width) + c];
+    };
+    for (int k = stretch.begin - 1; k >= 0 && std::isnan(u[c]); --k) u[c] = value(k);
+    for (int k = stretch.begin; k < series.steps && std::isnan(u[c]); ++k) u[c] = value(k);
+  }
+  return u;
+}
+
 // Stretches as series of their own.
 ShownData shown_stretches(const Dataset& data, const std::vector<HeldOut>& stretches) {
   ShownData shown{data, {}};
@@ -49,7 +63,7 @@ ShownData shown_stretches(const Dataset& data, const std::vector<HeldOut>& stret
     to.steps = each.stretch.steps();
     to.y = rows(from.y, data.meas_dim(), each.stretch);
     to.y_std = rows(from.y_std, data.meas_dim(), each.stretch);
-    to.u = rows(from.u, data.input_dim(), each.stretch);
+    to.u = inputs_of(from, data.input_dim(), each.stretch);
     to.t = rows(from.t, 1, each.stretch);
     shown.first.push_back(each.score_from - each.stretch.begin);
   }
@@ -164,14 +178,19 @@ FoundCalibration calibrate(const FitContext& fit, const Model& finished, double 
   const model::ModelDescription& description = model.description();
   infer::ScaledData all(fit.data.all(), description.units, description.dt);
   const CalibrationData data = calibration_data(fit, finished, learned_numbers);
-  try {
-    return find_factors(finished, data, runs_of(all, data.unseen ? *data.unseen : data.fitted),
-                        fit.noise.learned() ? kLearnedNoise : kGivenNoise, fit.spec.train.threads);
-  } catch (const NumericalError& error) {
+  const auto without = [](const Error& error) {
     FoundCalibration none;
     none.notes.push_back(std::string("covariances are not calibrated, but as computed: ") +
                          error.what());
     return none;
+  };
+  try {
+    return find_factors(finished, data, runs_of(all, data.unseen ? *data.unseen : data.fitted),
+                        fit.noise.learned() ? kLearnedNoise : kGivenNoise, fit.spec.train.threads);
+  } catch (const NumericalError& error) {
+    return without(error);
+  } catch (const DataError& error) {  // a stretch is too unlike the whole
+    return without(error);
   }
 }
 

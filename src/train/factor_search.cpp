@@ -261,6 +261,7 @@ FoundFactors search_factors(const PredictedValues& predicted, int channels,
 
 FoundFactors search_factors(const PredictedValues& fitted, PredictedValues unseen, int channels,
                             double noise_std) {
+  constexpr double kMostTogether = 1e9;
   const FoundFactors first = search_factors(fitted, channels, {.noise = noise_std});
   const std::size_t per = unseen.distances_of_one;
   for (std::size_t i = 0; i < unseen.values.size(); ++i) {
@@ -280,7 +281,8 @@ FoundFactors search_factors(const PredictedValues& fitted, PredictedValues unsee
                                       first.factors.steps);
   for (std::size_t m = 0; m < found.factors.factors.size(); ++m)
     for (std::size_t k = 0; k < found.factors.steps.size(); ++k) {
-      found.factors.factors[m][k] *= first.factors.factors[m][k];
+      double& factor = found.factors.factors[m][k];
+      factor = std::clamp(factor * first.factors.factors[m][k], 1 / kMostTogether, kMostTogether);
       found.log_error[m][k] = std::hypot(found.log_error[m][k], first.log_error[m][k]);
     }
   return found;

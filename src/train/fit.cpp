@@ -169,7 +169,8 @@ FitResult fit_checked(const train::FitData& data, const train::FitSpec& spec,
   for (train::Member& member : members) ensemble.members.push_back(std::move(member.model));
   ensemble.data = train::columns_of(fit);
   if (spec.model.calibrate) {
-    train::FoundCalibration found = train::calibrate(fit, model_of(ensemble), chosen.fitted.free_parameters);
+    train::FoundCalibration found =
+        train::calibrate(fit, model_of(ensemble), chosen.fitted.free_parameters);
     add(std::move(found.notes), summary);
     summary.calibration = std::move(found.factors);
     ensemble.calibration = found.calibration;

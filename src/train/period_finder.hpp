@@ -14,8 +14,8 @@ namespace kalmia::train {
 ///
 /// The spectrum is that of the longest series, interpolated linearly to usual steps, less a line,
 /// under Hann's taper. A peak stands out where it is higher than noise of the level around it has
-/// anywhere, but for one case in a few hundred. With few cycles, as in a few years of monthly values,
-/// peaks say little; the shape that is repeated then may be clear enough.
+/// anywhere, but for one case in a few hundred. With few cycles, as in a few years of monthly
+/// values, peaks say little; the shape that is repeated then may be clear enough.
 std::vector<double> find_periods(const Dataset& data, std::size_t channel, double dt,
                                  std::size_t most);
 

@@ -102,7 +102,8 @@ ChosenPrior fitted_from(const FitContext& fit, const prior::ExpertSpec& spec,
 }
 
 // The best of the candidates by held-out loss.
-ChosenPrior best_predictor(const FitContext& fit, const std::vector<prior::ExpertSpec>& candidates) {
+ChosenPrior best_predictor(const FitContext& fit,
+                           const std::vector<prior::ExpertSpec>& candidates) {
   ChosenPrior chosen;
   for (const prior::ExpertSpec& candidate : candidates) {
     if (fit.report.stopped()) break;
@@ -184,16 +185,16 @@ bool may_have_tails(const FitContext& fit) {
 ChosenPrior searched_sum(const FitContext& fit, bool& outliers) {
   const std::size_t M = fit.channels.size();
   const bool thorough = fit.spec.model.effort == model::Effort::Thorough;
-  const int steps = thorough ? kThoroughSteps
-                             : std::max(kFewestSumSteps, kSumSteps / static_cast<int>(M));
+  const int steps =
+      thorough ? kThoroughSteps : std::max(kFewestSumSteps, kSumSteps / static_cast<int>(M));
   std::vector<prior::Part> parts, predictors;
   std::vector<StaticResult> models, predictor_models;
   std::vector<FitCandidate> search;
   for (std::size_t m = 0; m < M; ++m) {
     const FitData raw = fit.data.of_channel(m, true);
     const FitData clean = fit.data.of_channel(m, false);
-    const bool spoilt = may_have_tails(fit) &&
-                        outlier_share(raw.training(), clean.training()) > kOutlierShare;
+    const bool spoilt =
+        may_have_tails(fit) && outlier_share(raw.training(), clean.training()) > kOutlierShare;
     outliers = outliers || spoilt;
     const FitContext channel(fit, spoilt ? clean : raw, m);
     const FitContext whole(fit, raw, m);
@@ -227,8 +228,7 @@ ChosenPrior searched_sum(const FitContext& fit, bool& outliers) {
 // Whether the noise of channels may be correlated, which they did not know that were searched one
 // by one.
 bool may_be_correlated(const FitContext& fit, const ChosenPrior& chosen) {
-  return fit.channels.size() > 1 &&
-         chosen.fitted.description.prior.kind == prior::PriorKind::Sum &&
+  return fit.channels.size() > 1 && chosen.fitted.description.prior.kind == prior::PriorKind::Sum &&
          model::expert_of(chosen.fitted.description).state_dim() <= kMostCorrelated;
 }
 
@@ -274,8 +274,8 @@ double coefficients(double states, int degree) {
 // Predictions through gaps tend to the climate, which keeps polynomials from running away where
 // there were no data.
 void add_climate(const FitContext& fit, ChosenPrior& chosen) {
-  chosen.fitted.description.climate = find_climate(*chosen.fitted.alone<float>(), *chosen.data,
-                                                   fit.split().training, fit.team);
+  chosen.fitted.description.climate =
+      find_climate(*chosen.fitted.alone<float>(), *chosen.data, fit.split().training, fit.team);
 }
 
 // Each degree is tried on a part of the data. Those that are about as good as the best there are
@@ -331,8 +331,7 @@ void try_departures(const FitContext& fit, const Dataset& targets, TriedModel& b
       ChosenPrior whole = fitted(fit, of_degree(degree));
       add_climate(fit, whole);
       TriedModel tried = scored(fit, whole, text(degree) + ", on all data", targets);
-      const UseWeights weights =
-          weights_of(best.scores, fit.spec.model.purpose, kMostOfGoodMap);
+      const UseWeights weights = weights_of(best.scores, fit.spec.model.purpose, kMostOfGoodMap);
       tried.kept = tried.loss(weights) <= best.loss(weights);
       chosen.search.push_back(tried.summary());
       if (!tried.kept) continue;
@@ -358,9 +357,9 @@ void try_tails(const FitContext& fit, const Dataset& targets, TriedModel& best,
         fit_tails(*chosen.fitted.alone<float>(), *chosen.data, fit.split().training, fit.team);
     ChosenPrior other;
     other.data = scaled(robust, chosen.fitted.description);
-    BestStatic found = as_found(
-        robust, with_tails(chosen.fitted, degrees_of_freedom, robust.channels, fit.noise),
-        *other.data);
+    BestStatic found =
+        as_found(robust, with_tails(chosen.fitted, degrees_of_freedom, robust.channels, fit.noise),
+                 *other.data);
     other.fitted = std::move(found.fitted);
     other.score = found.score;
     TriedModel gaussian =

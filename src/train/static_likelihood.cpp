@@ -265,8 +265,15 @@ std::vector<double> StaticLikelihood::sizes(std::span<const double> variables) c
 void StaticLikelihood::begin_constants_at(const std::vector<double>& theta) {
   for (LearnedParameter& each : theta_) {
     if (std::isfinite(each.prior_std)) continue;
-    Parameter there = model_.expert().parameters[each.index];
+    // A value that was learned may be at its bound, from where it could not move.
+    constexpr double kLeast = 1e-6;
+    const Parameter& given = model_.expert().parameters[each.index];
+    Parameter there = given;
     there.value = theta[each.index];
+    if (std::isfinite(given.lower))
+      there.value = std::max(there.value, given.lower + kLeast * (given.value - given.lower));
+    if (std::isfinite(given.upper))
+      there.value = std::min(there.value, given.upper - kLeast * (given.upper - given.value));
     each.variable = BoundedVariable(there);
   }
 }

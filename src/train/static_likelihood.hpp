@@ -36,8 +36,9 @@ enum class Constants { Learned, Held };
 /// to find it. Measured on a double pendulum (positions to a hundredth of its length) in segments
 /// of 512 steps: their starts were nine tenths of the loss, and the search served them alone.
 ///
-/// Autoregressions, alone and in sums, with independent noise and steps of one length are computed by
-/// kalman::ConstantLikelihood: the same likelihood, at a cost that grows with the square of the lags.
+/// Autoregressions, alone and in sums, with independent noise and steps of one length are computed
+/// by kalman::ConstantLikelihood: the same likelihood, at a cost that grows with the square of the
+/// lags.
 class StaticLikelihood {
  public:
   /// `model`: static, in double; it is given the variables' values. `weighted`: the segments with

@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "infer/refine.hpp"
 #include "kalman/classical/batch.hpp"
@@ -415,10 +416,14 @@ StaticResult fit_static(const model::ModelDescription& description,
       BfgsOptions some = bfgs;
       some.max_iterations = kFirstIterations;
       likelihood.begin_constants_at(point.theta);
-      const BfgsResult followed =
-          minimise_bfgs(objective, point.variables, some, go_on, &point.curvature);
-      fit.interrupted = fit.interrupted || followed.interrupted;
-      point.value = followed.value;
+      try {
+        const BfgsResult followed =
+            minimise_bfgs(objective, point.variables, some, go_on, &point.curvature);
+        fit.interrupted = fit.interrupted || followed.interrupted;
+        point.value = followed.value;
+      } catch (const NumericalError&) {  // all data have no gradient there
+        point.value = std::numeric_limits<double>::infinity();
+      }
     };
     order_by(likelihood, maxima);
     if (description.tails == 0 && maxima.size() > 1 && !fit.interrupted) {
@@ -429,6 +434,7 @@ StaticResult fit_static(const model::ModelDescription& description,
             maxima[0].value + kAsMuchGain * (before - maxima[0].value) + kAboutAlike)
           follow(maxima[i]);
       std::ranges::stable_sort(maxima, {}, &ConstantPoint::value);
+      std::erase_if(maxima, [](const ConstantPoint& each) { return std::isinf(each.value); });
     }
     if (!maxima.empty()) {
       theta = maxima[0].theta;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "infer/filter_pass.hpp"
 #include "kalman/classical/batch.hpp"
@@ -24,7 +25,7 @@ constexpr double kLeftOut = 0.05;
 
 constexpr int kLineWidth = lanes::kLineLanes<double>;
 
-// StatesAndSteps that lead on from a state: as columns of 8 lanes.
+// Steps that lead on from a state: as columns of 8 lanes.
 struct StatesAndSteps {
   int count = 0;
   std::vector<double> x, dt, u;  // lines
@@ -127,7 +128,8 @@ double error_of(const std::vector<double>& coarse, const std::vector<double>& fi
       const auto at = static_cast<std::size_t>((s / kLineWidth) * N * kLineWidth + n * kLineWidth +
                                                s % kLineWidth);
       const double d = kOrder * (coarse[at] - fine[at]);
-      ratios.push_back(d * d / steps.variance[at]);
+      const double ratio = d * d / std::max(steps.variance[at], std::numeric_limits<double>::min());
+      ratios.push_back(std::isfinite(ratio) ? ratio : std::numeric_limits<double>::infinity());
     }
     std::ranges::sort(ratios, [](double a, double b) { return a < b; });
     const auto kept =

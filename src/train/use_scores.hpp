@@ -32,9 +32,8 @@ std::string_view use_name(Use use);
 
 /// How a value is predicted from all others.
 enum class LeftOut {
-  /// By what its update added to the smoothed state; static models alone, and Gaussian noise:
-  /// values
-  /// are hidden from others.
+  /// By what its update added to the smoothed state. That is known of static models with Gaussian
+  /// noise; other models are asked for hidden values.
   Exactly,
   Hidden,  ///< by hiding single values
 };

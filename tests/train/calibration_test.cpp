@@ -201,5 +201,43 @@ TEST(Calibration, FitsAreCalibratedUnlessAskedNotTo) {
             scaled.model.smooth(data, 1).series[0].mean);
 }
 
+// A model that learned so many numbers that what is held out from it is looked at apart.
+FitOptions many_numbers() {
+  FitOptions options;
+  options.model.effort = "quick";
+  options.model.prior = "level + season(12, 5)";
+  options.model.hidden = 0;
+  options.train.threads = 1;
+  return options;
+}
+
+// An input that is written only when it changes has no value in most stretches.
+TEST(Calibration, InputsGoOnFromBeforeAStretch) {
+  Dataset data = level_data(900, 71);
+  data.u_names = {"setpoint"};
+  data.series[0].u.assign(900, kMissing);
+  data.series[0].u[0] = 1;
+  data.series[0].u[400] = 2;
+  const FitSummary summary = fit(data, many_numbers()).summary;
+  EXPECT_FALSE(summary.calibration.empty());
+  for (const std::string& note : summary.notes)
+    EXPECT_EQ(note.find("not calibrated"), std::string::npos) << note;
+}
+
+// What is held out is too unlike the rest to be shown to the model: that is said, and the fit goes
+// on.
+TEST(Calibration, AStretchThatCannotBeShownIsSaid) {
+  Dataset data = level_data(900, 72);
+  data.time_kind = TimeKind::Number;
+  double t = 0;
+  for (int k = 0; k < 900; ++k) data.series[0].t.push_back(t += k < 750 ? 1 : 30);
+  const FitSummary summary = fit(data, many_numbers()).summary;
+  EXPECT_TRUE(summary.calibration.empty());
+  bool said = false;
+  for (const std::string& note : summary.notes)
+    said = said || note.find("covariances are not calibrated") != std::string::npos;
+  EXPECT_TRUE(said);
+}
+
 }  // namespace
 }  // namespace kalmia::train

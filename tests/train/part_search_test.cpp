@@ -292,10 +292,11 @@ TEST(PartSearch, ThePurposeDecides) {
     };
     const TriedModel& best = *std::ranges::min_element(found.tried, {}, loss);
     for (const TriedModel& each : found.tried)
-      if (each.what == searched.text(found.parts))
+      if (each.what == searched.text(found.parts)) {
         // The simplest of those that chance does not tell from the best, step by step.
         EXPECT_LT(loss(each) - loss(best),
                   2 * difference(each.scores, best.scores, use).error + 0.01);
+      }
   }
 }
 
