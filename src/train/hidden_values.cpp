@@ -19,7 +19,7 @@ namespace {
 // around a hidden run should be there as it usually is.
 constexpr int kShownPerHidden = 6;
 constexpr int kFewestShown = 8;
-// Channels are hidden one at a time, or if there are more than this every so-manieth.
+// Channels are hidden one at a time; if there are more than this, several in each pass, evenly.
 constexpr int kMostGroups = 8;
 // Single values are hidden so many steps apart, in as many passes.
 constexpr int kSingleDistance = 8;
