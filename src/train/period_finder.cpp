@@ -32,10 +32,10 @@ constexpr int kMostHarmonic = 12;
 // A cycle's shape is told by its first harmonics. A higher one that is stronger by this than all
 // others but its own multiples is a cycle of its own, as the day is in a week.
 constexpr double kShapeHarmonics = 3, kOwnCycle = 2;
-// A shape that repeats itself shows with fewer cycles than a peak does, if it is much clearer: whole
-// numbers of steps, up to the longest. It has to gain this many nats by Schwarz's criterion; in 1,800
-// series of 60 to 300 steps without a period (walks, noise, oscillations, smooth tracks) 0.2 was
-// the most, and in six years of monthly accidents, which have a season, it is 33.
+// A shape that repeats itself shows with fewer cycles than a peak does, if it is much clearer:
+// whole numbers of steps, up to the longest. It has to gain this many nats by Schwarz's criterion;
+// in 1,800 series of 60 to 300 steps without a period (walks, noise, oscillations, smooth tracks)
+// 0.2 was the most, and in six years of monthly accidents, which have a season, it is 33.
 constexpr double kFewestShapes = 3.5;
 constexpr std::size_t kShortestShape = 4, kLongestShape = 400;
 constexpr double kClearShape = 10;
